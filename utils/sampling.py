@@ -1,0 +1,161 @@
+"""From scores to a token: the filters, the probabilities, one draw, and the generation loop."""
+
+import math
+
+import torch
+
+from utils import validate
+from utils.model import KVCache
+
+# a set of tokens reaches top_p if it comes within this of it: probabilities of float32 logits are no more exact
+REACHED = 1e-6
+
+
+def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
+    """Probabilities of the next token from its scores: temperature, then top-k, then top-p, renormalised.
+
+    logits (..., V), any float type -> (..., V), float32 (float64 for float64), each row summing to 1. Rows are
+    independent and logits are not modified. -inf forbids a token.
+    temperature: from 0; 0 is greedy, the whole probability on the highest score (the lowest id if several tie).
+    top_k: keep exactly k tokens, lower ids first among equal scores; None or k >= V keeps all.
+    top_p: of those, keep the smallest set of likeliest tokens whose probability reaches p, at least one;
+    None or 1.0 keeps all (nucleus sampling, Holtzman et al. 2020). Removed tokens get exactly 0.
+    Raises TypeError or ValueError for other values, for NaN or +inf, and for a row that forbids every token.
+    """
+    _require_filters(temperature, top_k, top_p)
+    _require_logits(logits)
+    scores = logits.to(torch.float64)  # (..., V)
+    if top_k is not None and top_k < scores.shape[-1]:
+        scores = scores.masked_fill(~_top_k(scores, top_k), -math.inf)
+    if temperature == 0:
+        probs = torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+    else:
+        # the highest score becomes 0, so a tiny temperature overflows to -inf and never to NaN
+        probs = ((scores - scores.amax(-1, keepdim=True)) / temperature).softmax(-1)
+    if top_p is not None and top_p < 1:
+        probs = probs.masked_fill(~_top_p(probs, top_p), 0.0)
+        probs = probs / probs.sum(-1, keepdim=True)
+    return probs.to(logits.dtype if logits.dtype == torch.float64 else torch.float32)  # (..., V)
+
+
+def _top_k(scores, k):
+    """(..., V) -> bool (..., V): exactly k True a row."""
+    order = scores.sort(descending=True, stable=True).indices  # stable, so lower ids come first among equals
+    return torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order[..., :k], True)
+
+
+def _top_p(probs, p):
+    """(..., V) -> bool (..., V): the likeliest tokens, as long as those before them have not reached p."""
+    sorted_probs, order = probs.sort(descending=True, stable=True)
+    before = sorted_probs.cumsum(-1) - sorted_probs  # (..., V), probability of all likelier tokens
+    needed = before < p - REACHED
+    needed[..., 0] = True
+    return torch.zeros_like(needed).scatter(-1, order, needed)
+
+
+def draw(probs, generator=None):
+    """One token from each row: the first whose cumulated probability exceeds a uniform random number.
+
+    probs (B, V), rows summing to 1 -> ids (B, 1), int64. A token of probability 0 is never drawn.
+    One random number is used for each row, from `generator` or from PyTorch's own.
+    """
+    cumulated = probs.to(torch.float64).cumsum(-1)  # (B, V)
+    cumulated = cumulated / cumulated[:, -1:]  # ends in exactly 1, above every random number
+    u = torch.rand(probs.shape[0], 1, dtype=torch.float64, generator=generator)  # (B, 1), from 0 up to below 1
+    return torch.searchsorted(cumulated, u, right=True)  # (B, 1)
+
+
+@torch.no_grad()
+def generate(
+    model,
+    ids,
+    max_new_tokens,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    generator=None,
+    stop_token=None,
+    use_cache=True,
+):
+    """Predict, draw, append, repeat.
+
+    ids (B, T), T >= 1 -> (B, T + new), int64: the prompt and at most max_new_tokens more. The model sees the last
+    n_ctx tokens only, because it has no position for more; when the context is full, every further token is
+    predicted from a fresh pass over the last n_ctx, with a cache too, so both ways give the same tokens.
+    Filters: see next_token_probs. generator: a torch.Generator; the same seed gives the same tokens.
+    stop_token: a row that has drawn it is filled up with it, and generation ends when all rows have.
+    No graph is built and the model's training mode is restored, also after an error.
+    Raises TypeError or ValueError for bad input before anything is generated.
+    """
+    _require_filters(temperature, top_k, top_p)
+    _require_run(model, ids, max_new_tokens, generator, stop_token)
+    was_training = model.training
+    model.eval()
+    try:
+        return _loop(model, ids.long(), max_new_tokens, (temperature, top_k, top_p), generator, stop_token, use_cache)
+    finally:
+        model.train(was_training)
+
+
+def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache):
+    cache = KVCache(model.config, len(ids), model.wte.weight.dtype) if use_cache and max_new_tokens else None
+    done = torch.zeros(len(ids), 1, dtype=torch.bool)  # (B, 1)
+    for _ in range(max_new_tokens):
+        logits = _last_logits(model, ids, cache)  # (B, V)
+        new = draw(next_token_probs(logits, *filters), generator)  # (B, 1)
+        if stop_token is not None:
+            new = new.masked_fill(done, stop_token)
+            done = done | (new == stop_token)
+        ids = torch.cat([ids, new], dim=1)  # (B, T) -> (B, T + 1)
+        if done.all():
+            break
+    return ids
+
+
+def _last_logits(model, ids, cache):
+    """Scores for the token after ids (B, T) -> (B, V); the cache holds all of ids but what is new."""
+    n_ctx = model.config.n_ctx
+    if cache is None:
+        return model(ids[:, -n_ctx:])[:, -1]
+    if ids.shape[1] > n_ctx:
+        cache.reset()  # every kept token has moved to another position, so its keys and values are stale
+        ids = ids[:, -n_ctx:]
+    return model(ids[:, cache.length :], cache=cache)[:, -1]
+
+
+def _require_filters(temperature, top_k, top_p):
+    validate.number("temperature", temperature, "a number from 0 (greedy) up")
+    if not 0 <= temperature < math.inf:
+        raise ValueError(f"temperature={temperature} is out of range; give a finite number from 0 (greedy) up.")
+    if top_k is not None:
+        validate.whole_number("top_k", top_k, otherwise="or None, which keeps all tokens")
+    if top_p is not None:
+        validate.number("top_p", top_p, "a number above 0 and up to 1, or None, which keeps all tokens")
+        if not 0 < top_p <= 1:
+            raise ValueError(f"top_p={top_p} is out of range; give a number above 0 and up to 1, or None to keep all.")
+
+
+def _require_logits(logits):
+    if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
+        given = f"dtype {logits.dtype}" if isinstance(logits, torch.Tensor) else f"a {type(logits).__name__}"
+        raise TypeError(f"logits is {given}; give a float tensor of shape (..., V).")
+    if logits.ndim == 0 or logits.shape[-1] == 0:
+        raise ValueError(f"logits has shape {tuple(logits.shape)}; give (..., V) with at least one score a row.")
+    highest = logits.amax(-1)
+    if highest.isnan().any() or (highest == math.inf).any():
+        raise ValueError("logits holds NaN or +inf; scores must be finite, or -inf for a forbidden token.")
+    if (highest == -math.inf).any():
+        raise ValueError("logits holds a row of -inf only, which forbids every token; leave at least one finite.")
+
+
+def _require_run(model, ids, max_new_tokens, generator, stop_token):
+    validate.whole_number("max_new_tokens", max_new_tokens, low=0)
+    validate.token_ids(ids, model.config.vocab_size)
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise TypeError(
+            f"generator is a {type(generator).__name__}; give a torch.Generator, as torch.Generator().manual_seed(0)."
+        )
+    if stop_token is not None:
+        validate.whole_number("stop_token", stop_token, low=0)
+        if stop_token >= model.config.vocab_size:
+            raise ValueError(f"stop_token={stop_token} is no token; ids go from 0 to {model.config.vocab_size - 1}.")

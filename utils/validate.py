@@ -1,0 +1,91 @@
+"""Bad input becomes one sentence: what was given, what is allowed, what to do. Called before anything changes."""
+
+import math
+from numbers import Integral, Real
+
+import torch
+
+
+def whole_number(name, value, low=1, otherwise=""):
+    """`value` must be an int of at least `low`; TypeError or ValueError otherwise."""
+    allowed = f"it must be a whole number from {low} up {otherwise}".strip()
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {allowed}.")
+    if value < low:
+        raise ValueError(f"{name}={value} is too small; {allowed}.")
+
+
+def number(name, value, allowed):
+    """`value` must be an int or a float, and not NaN; `allowed` says in words what it may be."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; give {allowed}.")
+    if math.isnan(value):
+        raise ValueError(f"{name} is NaN; give {allowed}.")
+
+
+def flag(name, value):
+    """`value` must be True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; give True or False.")
+
+
+def one_of(name, value, choices):
+    """`value` must be one of the names in `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}.")
+
+
+def divides(n_embd, n_head, n_layer):
+    """n_embd must be a multiple of n_head; the sentence lists what would do and knows the usual mix-up."""
+    if n_embd % n_head == 0:
+        return
+    divisors = ", ".join(str(h) for h in range(1, n_embd + 1) if n_embd % h == 0)
+    swapped = n_layer > 1 and n_embd % n_layer == 0
+    hint = f" n_layer={n_layer} would divide it: are n_layer and n_head swapped?" if swapped else ""
+    raise ValueError(
+        f"n_embd={n_embd} does not divide by n_head={n_head} (remainder {n_embd % n_head}); "
+        f"give n_head one of {divisors}.{hint}"
+    )
+
+
+def token_ids(ids, vocab_size, n_ctx=None, past=0):
+    """`ids` must be (B, T) of int32 or int64 with 1 <= T <= n_ctx - past and values from 0 to vocab_size - 1."""
+    if not isinstance(ids, torch.Tensor):
+        raise TypeError(f"ids is a {type(ids).__name__}; give a tensor of shape (B, T), as torch.tensor([[1, 2, 3]]).")
+    if ids.dtype not in (torch.int32, torch.int64):
+        raise TypeError(f"ids has dtype {ids.dtype}; tokens are whole numbers, so give int64 or int32: ids.long().")
+    if ids.ndim != 2:
+        raise ValueError(f"ids has shape {tuple(ids.shape)}; give (B, T), for one sequence ids[None, :].")
+    if ids.numel() == 0:
+        raise ValueError(f"ids has shape {tuple(ids.shape)} and holds no token; give at least one token.")
+    if n_ctx is not None and past + ids.shape[1] > n_ctx:
+        raise ValueError(_too_long(ids.shape[1], n_ctx, past))
+    if ids.is_meta:
+        return
+    low, high = (int(bound) for bound in ids.aminmax())
+    if low < 0 or high >= vocab_size:
+        wrong = low if low < 0 else high
+        raise ValueError(f"ids holds {wrong}; token ids go from 0 to {vocab_size - 1} (vocab_size - 1).")
+
+
+def _too_long(new, n_ctx, past):
+    if past:
+        return (
+            f"{new} new tokens do not fit after the {past} in the cache, because the context n_ctx is {n_ctx}; "
+            "give only the tokens that the cache has not seen, or reset it."
+        )
+    return f"{new} tokens are longer than the context n_ctx={n_ctx}; keep the last {n_ctx}: ids[:, -{n_ctx}:]."
+
+
+def memory(needed, what):
+    """`needed` bytes must fit into this machine's memory, unless the default device holds no numbers (meta)."""
+    if torch.get_default_device().type != "cpu":
+        return
+    import psutil  # here, so that the model itself needs torch alone
+
+    total = psutil.virtual_memory().total
+    if needed > total:
+        raise ValueError(
+            f"{what} needs {needed / 1e9:,.1f} GB for its weights and this machine has {total / 1e9:,.1f} GB; "
+            "choose smaller sizes, or build it under torch.device('meta'), which counts without memory."
+        )
