@@ -17,12 +17,11 @@ def gpt_params(vocab_size, n_ctx, n_embd, n_layer, tied=True) -> int:
     The number of heads does not matter. Assumes an MLP of width 4d and GPT-2's biases (Radford et al. 2019).
     Raises TypeError or ValueError for a size that is not a whole number from 1.
     """
-    for name, value in (("vocab_size", vocab_size), ("n_ctx", n_ctx), ("n_embd", n_embd), ("n_layer", n_layer)):
-        validate.whole_number(name, value)
+    sizes = {"vocab_size": vocab_size, "n_ctx": n_ctx, "n_embd": n_embd, "n_layer": n_layer}
+    V, n, d, L = (validate.whole_number(name, size) for name, size in sizes.items())
     validate.flag("tied", tied)
-    d = n_embd
     block = 12 * d * d + 13 * d  # attention 4d^2 + 4d, MLP 8d^2 + 5d, two layer norms 4d
-    return vocab_size * d + n_ctx * d + n_layer * block + 2 * d + (0 if tied else vocab_size * d)
+    return V * d + n * d + L * block + 2 * d + (0 if tied else V * d)
 
 
 def ledger(cfg_or_model) -> dict[str, int]:
@@ -74,7 +73,7 @@ def unique_params(tensors) -> int:
     this does not count a tied table twice.
     """
     named = tensors if isinstance(tensors, dict) else dict(tensors.named_parameters(remove_duplicate=False))
-    seen = {(_storage(tensor), tensor.storage_offset(), tuple(tensor.shape)): tensor for tensor in named.values()}
+    seen = {(_storage(tensor), tensor.storage_offset(), tensor.numel()): tensor for tensor in named.values()}
     return sum(tensor.numel() for tensor in seen.values())
 
 
@@ -103,9 +102,7 @@ def conventions(cfg: GPTConfig) -> dict[str, int]:
 
 def tying_saving(vocab_size, n_embd) -> int:
     """Numbers that a tied head saves: V d, one whole table."""
-    validate.whole_number("vocab_size", vocab_size)
-    validate.whole_number("n_embd", n_embd)
-    return vocab_size * n_embd
+    return validate.whole_number("vocab_size", vocab_size) * validate.whole_number("n_embd", n_embd)
 
 
 def _gpt2(n_layer, n_embd, n_head):

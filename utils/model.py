@@ -43,9 +43,11 @@ class GPTConfig:
 
     def __post_init__(self):
         for name in ("vocab_size", "n_ctx", "n_embd", "n_layer", "n_head"):
-            validate.whole_number(name, getattr(self, name))
+            size = validate.whole_number(name, getattr(self, name))
+            object.__setattr__(self, name, size)  # an int in place of NumPy's, which can overflow
         if self.n_inner is not None:
-            validate.whole_number("n_inner", self.n_inner, otherwise="or None, which means 4 * n_embd")
+            width = validate.whole_number("n_inner", self.n_inner, otherwise="or None, which means 4 * n_embd")
+            object.__setattr__(self, "n_inner", width)
         validate.divides(self.n_embd, self.n_head, self.n_layer)
         validate.flag("tied", self.tied)
         validate.one_of("activation", self.activation, ACTIVATIONS)
@@ -70,12 +72,16 @@ class KVCache:
     """Room for the keys and values of all layers, filled as the model reads: `model(ids, cache=cache)`.
 
     config: the model's. batch_size: sequences side by side (B). dtype, device: the model's. The memory is taken
-    at once, for n_ctx tokens. Raises ValueError or TypeError for a batch size below 1 or of another type.
+    at once, for n_ctx tokens. Raises ValueError or TypeError for a batch size below 1, of another type or too large
+    for this machine's memory.
     """
 
     def __init__(self, config, batch_size=1, dtype=torch.float32, device=None):
+        validate.instance("config", config, GPTConfig)
         validate.whole_number("batch_size", batch_size)
+        validate.instance("dtype", dtype, torch.dtype)
         shape = (config.n_layer, batch_size, config.n_head, config.n_ctx, config.d_head)
+        validate.memory(2 * math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
         self.k = torch.zeros(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
         self.v = torch.zeros(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
         self.length = 0
@@ -186,6 +192,7 @@ class GPT(nn.Module):
 
     def __init__(self, config: GPTConfig):
         super().__init__()
+        validate.instance("config", config, GPTConfig)
         validate.memory(_weight_bytes(config), f"A GPT with n_embd={config.n_embd}, n_layer={config.n_layer}")
         self.config = config
         self.wte = nn.Embedding(config.vocab_size, config.n_embd)
@@ -205,7 +212,7 @@ class GPT(nn.Module):
         Raises TypeError or ValueError for ids of the wrong type, shape or range, for more than n_ctx tokens,
         and for a cache that was made for another model or batch; the cache is then as it was.
         """
-        past = 0 if cache is None else cache.length
+        past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: _require_cache refuses it
         validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx, past)
         if cache is not None:
             _require_cache(cache, self, ids.shape[0])
@@ -261,7 +268,8 @@ def _share_head(model, state, prefix, *_):
 
 
 def _same(a, b):
-    return a.shape == b.shape and (a.data_ptr() == b.data_ptr() or torch.equal(a, b))
+    # is_set_to: one tensor under two names is the same, even when it holds NaN
+    return a.shape == b.shape and (a.is_meta or a.is_set_to(b) or torch.equal(a, b))
 
 
 def _weight_bytes(c):

@@ -5,7 +5,7 @@ import math
 import torch
 
 from utils import validate
-from utils.model import KVCache
+from utils.model import GPTConfig, KVCache
 
 # a set of tokens reaches top_p if it comes within this of it: probabilities of float32 logits are no more exact
 REACHED = 1e-6
@@ -18,8 +18,9 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
     independent and logits are not modified. -inf forbids a token.
     temperature: from 0; 0 is greedy, the whole probability on the highest score (the lowest id if several tie).
     top_k: keep exactly k tokens, lower ids first among equal scores; None or k >= V keeps all.
-    top_p: of those, keep the smallest set of likeliest tokens whose probability reaches p, at least one;
-    None or 1.0 keeps all (nucleus sampling, Holtzman et al. 2020). Removed tokens get exactly 0.
+    top_p: of those, keep the smallest set of likeliest tokens whose probability reaches p, at least one, lower ids
+    first among equals; it reaches p if it comes within 1e-6. None or 1.0 keeps all (nucleus sampling, Holtzman et
+    al. 2020). Removed tokens get exactly 0.
     Raises TypeError or ValueError for other values, for NaN or +inf, and for a row that forbids every token.
     """
     _require_filters(temperature, top_k, top_p)
@@ -89,10 +90,12 @@ def generate(
     """
     _require_filters(temperature, top_k, top_p)
     _require_run(model, ids, max_new_tokens, generator, stop_token)
+    validate.flag("use_cache", use_cache)
     was_training = model.training
     model.eval()
     try:
-        return _loop(model, ids.long(), max_new_tokens, (temperature, top_k, top_p), generator, stop_token, use_cache)
+        ids = ids.to(torch.int64, copy=True)  # a result of its own, also when nothing is added
+        return _loop(model, ids, max_new_tokens, (temperature, top_k, top_p), generator, stop_token, use_cache)
     finally:
         model.train(was_training)
 
@@ -105,7 +108,7 @@ def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache)
         new = draw(next_token_probs(logits, *filters), generator)  # (B, 1)
         if stop_token is not None:
             new = new.masked_fill(done, stop_token)
-            done = done | (new == stop_token)
+            done = new == stop_token  # (B, 1), so what is done stays done
         ids = torch.cat([ids, new], dim=1)  # (B, T) -> (B, T + 1)
         if done.all():
             break
@@ -149,6 +152,8 @@ def _require_logits(logits):
 
 
 def _require_run(model, ids, max_new_tokens, generator, stop_token):
+    if not isinstance(getattr(model, "config", None), GPTConfig):
+        raise TypeError(f"model is a {type(model).__name__}; give a GPT, whose config is a GPTConfig.")
     validate.whole_number("max_new_tokens", max_new_tokens, low=0)
     validate.token_ids(ids, model.config.vocab_size)
     if generator is not None and not isinstance(generator, torch.Generator):

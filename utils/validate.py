@@ -2,23 +2,27 @@
 
 import math
 from numbers import Integral, Real
+from pathlib import Path
 
 import torch
 
+MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
 
 def whole_number(name, value, low=1, otherwise=""):
-    """`value` must be an int of at least `low`; TypeError or ValueError otherwise."""
+    """`value` as an int (it may be NumPy's); TypeError or ValueError unless it is whole and at least `low`."""
     allowed = f"it must be a whole number from {low} up {otherwise}".strip()
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; {allowed}.")
+        raise _wrong_type(name, value, allowed)
     if value < low:
         raise ValueError(f"{name}={value} is too small; {allowed}.")
+    return int(value)
 
 
 def number(name, value, allowed):
     """`value` must be an int or a float, and not NaN; `allowed` says in words what it may be."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; give {allowed}.")
+        raise _wrong_type(name, value, f"give {allowed}")
     if math.isnan(value):
         raise ValueError(f"{name} is NaN; give {allowed}.")
 
@@ -26,25 +30,40 @@ def number(name, value, allowed):
 def flag(name, value):
     """`value` must be True or False."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; give True or False.")
+        raise _wrong_type(name, value, "give True or False")
+
+
+def instance(name, value, kind):
+    """`value` must be a `kind`."""
+    if not isinstance(value, kind):
+        raise _wrong_type(name, value, f"give a {kind.__name__}")
+
+
+def _wrong_type(name, value, allowed):
+    shown = " ".join(repr(value).split())  # an array's repr has several lines
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    return TypeError(f"{name}={shown} is of type {type(value).__name__}; {allowed}.")
 
 
 def one_of(name, value, choices):
     """`value` must be one of the names in `choices`."""
+    allowed = f"choose one of {', '.join(map(repr, choices))}"
+    if not isinstance(value, str):
+        raise _wrong_type(name, value, allowed)
     if value not in choices:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}.")
+        raise ValueError(f"{name}={value!r} is not known; {allowed}.")
 
 
 def divides(n_embd, n_head, n_layer):
     """n_embd must be a multiple of n_head; the sentence lists what would do and knows the usual mix-up."""
     if n_embd % n_head == 0:
         return
-    divisors = ", ".join(str(h) for h in range(1, n_embd + 1) if n_embd % h == 0)
+    divisors = ", ".join(str(h) for h in range(1, min(n_embd, 10_000) + 1) if n_embd % h == 0)
     swapped = n_layer > 1 and n_embd % n_layer == 0
-    hint = f" n_layer={n_layer} would divide it: are n_layer and n_head swapped?" if swapped else ""
+    hint = f"; n_layer={n_layer} would divide it, so n_layer and n_head may be swapped" if swapped else ""
     raise ValueError(
         f"n_embd={n_embd} does not divide by n_head={n_head} (remainder {n_embd % n_head}); "
-        f"give n_head one of {divisors}.{hint}"
+        f"give n_head one of {divisors}{hint}."
     )
 
 
@@ -71,21 +90,30 @@ def token_ids(ids, vocab_size, n_ctx=None, past=0):
 def _too_long(new, n_ctx, past):
     if past:
         return (
-            f"{new} new tokens do not fit after the {past} in the cache, because the context n_ctx is {n_ctx}; "
+            f"the cache holds {past} tokens and ids adds {new}, more than the context n_ctx={n_ctx} has room for; "
             "give only the tokens that the cache has not seen, or reset it."
         )
     return f"{new} tokens are longer than the context n_ctx={n_ctx}; keep the last {n_ctx}: ids[:, -{n_ctx}:]."
 
 
-def memory(needed, what):
-    """`needed` bytes must fit into this machine's memory, unless the default device holds no numbers (meta)."""
-    if torch.get_default_device().type != "cpu":
+def memory(needed, what, device=None):
+    """`needed` bytes must fit into this machine's memory, unless the device (by default the default one) is another."""
+    if torch.device(device or torch.get_default_device()).type != "cpu":
         return
+    total = _total_memory()
+    if needed > total:
+        raise ValueError(
+            f"{what} needs {needed / 1e9:,.1f} GB and this machine has {total / 1e9:,.1f} GB; "
+            "choose smaller sizes, or build it under torch.device('meta'), which counts without memory."
+        )
+
+
+def _total_memory():
+    """Bytes of memory that this machine, or the container around this process, has."""
     import psutil  # here, so that the model itself needs torch alone
 
     total = psutil.virtual_memory().total
-    if needed > total:
-        raise ValueError(
-            f"{what} needs {needed / 1e9:,.1f} GB for its weights and this machine has {total / 1e9:,.1f} GB; "
-            "choose smaller sizes, or build it under torch.device('meta'), which counts without memory."
-        )
+    try:
+        return min(total, int(MEMORY_LIMIT.read_text(encoding="ascii")))
+    except (OSError, ValueError):  # no limit here, or "max"
+        return total
