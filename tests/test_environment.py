@@ -1,0 +1,145 @@
+"""What an environment lacks is named, and torch gets no more threads than there are CPUs."""
+
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from utils import environment
+from utils.environment import READY, environment_line, unmet_requirements
+
+INSTALLED = {"torch": "2.13.0+cpu", "numpy": "2.4.6", "tqdm": "4.70", "psutil": "7.0.0rc1"}
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    versions = dict(INSTALLED)
+    monkeypatch.setattr(environment, "installed_version", versions.get)
+    return versions
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch, installed):
+    (tmp_path / "requirements.txt").write_text("torch==2.13.0\nnumpy>=2.4,<3\n-e .\n")
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "VENV", tmp_path / ".venv")
+    return tmp_path
+
+
+def unmet(tmp_path, text):
+    path = tmp_path / "some.txt"
+    path.write_text(text, encoding="utf-8")
+    return unmet_requirements(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch==2.13.0",
+        "torch==2.13",
+        "torch >= 2.9, < 3   # a comment",
+        "numpy>=2.4,<2.5",
+        "tqdm==4.70.0",
+        "psutil>=7,<8",
+        "numpy",
+        "-e .",
+        "# only a comment",
+        "",
+    ],
+)
+def test_met(tmp_path, installed, line):
+    assert unmet(tmp_path, line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("torch==2.9.1", "torch 2.13.0+cpu is installed, ==2.9.1 is wanted"),
+        ("numpy>=2.5,<3", "numpy 2.4.6 is installed, >=2.5,<3 is wanted"),
+        ("numpy>=2,<2.4.6", "numpy 2.4.6 is installed, >=2,<2.4.6 is wanted"),
+        ("numpy>=2.10", "numpy 2.4.6 is installed, >=2.10 is wanted"),
+        ("ruff>=0.17", "ruff is not installed, >=0.17 is wanted"),
+        ("ruff  # any", "ruff is not installed, any version is wanted"),
+    ],
+)
+def test_unmet_is_said(tmp_path, installed, line, sentence):
+    assert unmet(tmp_path, line) == [sentence]
+
+
+@pytest.mark.parametrize("line", ["torch~=2.13", "torch!=2.12", "a; python_version < '3'", "-r other.txt", "a[b]"])
+def test_other_lines_are_refused(tmp_path, line):
+    with pytest.raises(ValueError, match="cannot read the requirement"):
+        unmet(tmp_path, line)
+
+
+def test_the_projects_own_files_can_be_read():
+    for name in ["requirements.txt", "tests/requirements.txt"]:
+        assert unmet_requirements(environment.ROOT / name) == []
+
+
+def test_a_half_removed_package_is_not_installed(tmp_path, monkeypatch):
+    (tmp_path / "half-1.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert environment.installed_version("half") is None
+
+
+def test_ready(root):
+    assert environment_line() == READY
+
+
+def test_what_is_missing_is_said_with_what_mends_it(root, installed):
+    installed.update(torch="2.9.1", numpy="1.26.4")
+    line = environment_line()
+    assert line.startswith("Not ready: torch 2.9.1 is installed, ==2.13.0 is wanted (and 1 more)")
+    assert "python3 -m utils lab" in line
+
+
+def test_a_kernel_of_another_python_is_said(root, installed):
+    del installed["torch"]
+    (root / ".venv").mkdir()
+    assert "torch is not installed" in environment_line()  # an unfinished .venv is no better
+    (root / ".venv/lab.stamp").touch()
+    assert "another Python" in environment_line()
+    assert sys.prefix in environment_line()
+
+
+def test_two_openmp_runtimes_are_said(root, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(root))
+    ours = ["Library/bin/libiomp5md.dll", "Lib/site-packages/torch/lib/libiomp5md.dll"]
+    for name in ours:
+        (root / name).parent.mkdir(parents=True)
+        (root / name).touch()
+    assert environment_line() == READY
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert "OpenMP" in environment_line()
+    (root / ours[0]).unlink()
+    assert environment_line() == READY
+
+
+@pytest.mark.parametrize(
+    ("affinity", "quota", "cpus"),
+    [(8, "max 100000", 8), (8, "200000 100000", 2), (8, "50000 100000", 1), (2, "800000 100000", 2), (3, None, 3)],
+)
+def test_cpus_that_are_really_there(tmp_path, monkeypatch, affinity, quota, cpus):
+    if quota:
+        (tmp_path / "cpu.max").write_text(quota + "\n")
+    monkeypatch.setattr(environment, "CPU_QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(affinity)), raising=False)
+    assert environment.available_cpus() == cpus
+
+
+@pytest.mark.parametrize(("cpus", "threads", "after"), [(64, 32, 4), (1, 16, 1), (8, 2, 2), (2, 1, 1)])
+def test_threads_are_capped_never_raised(monkeypatch, cpus, threads, after):
+    torch = SimpleNamespace(threads=threads, get_num_threads=lambda: torch.threads)
+    torch.set_num_threads = lambda number: setattr(torch, "threads", number)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(environment, "available_cpus", lambda: cpus)
+    environment.cap_threads()
+    assert torch.threads == after
+
+
+def test_torch_is_not_imported_for_it(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    environment.cap_threads()
+    assert "torch" not in sys.modules

@@ -1,0 +1,189 @@
+"""Lessons arrive in my_work/ once, and nothing that is there is ever touched, whenever a start is killed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from utils import my_work
+from utils.my_work import deliver, edition_of
+
+NAME = "01_tokens.ipynb"
+NEW = "01_tokens (new edition).ipynb"
+# delivers, and is gone at the n-th file operation, as under kill -9
+KILLED = """
+import errno, os, sys
+from pathlib import Path
+from utils.my_work import deliver
+left, links = int(sys.argv[2]), sys.argv[3] == "links"
+def hook(event, arguments):
+    global left
+    if event == "os.link" and not links:
+        raise OSError(errno.EPERM, "no links on this disk")
+    if event in ("open", "os.link", "os.rename", "os.remove", "os.mkdir"):
+        left -= 1
+        if left == 0:
+            os._exit(9)
+root = Path(sys.argv[1])
+sys.addaudithook(hook)
+deliver(root / "lessons", root / "my_work")
+"""
+
+
+def write(path, *sources, output=""):
+    cells = [{"cell_type": "code", "source": [source], "outputs": [output]} for source in sources]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def course(tmp_path):
+    write(tmp_path / "lessons" / NAME, "first edition")
+    write(tmp_path / "lessons/02_next.ipynb", "next")
+    return tmp_path
+
+
+def start(course):
+    return deliver(course / "lessons", course / "my_work")
+
+
+def test_each_lesson_is_copied_once_byte_for_byte(course):
+    assert start(course) == ["2 lessons copied to my_work/"]
+    assert files(course / "my_work") == [".editions.json", NAME, "02_next.ipynb"]
+    assert (course / "my_work" / NAME).read_bytes() == (course / "lessons" / NAME).read_bytes()
+    assert start(course) == []
+
+
+def test_the_students_file_stays_as_it_is(course):
+    start(course)
+    write(course / "my_work" / NAME, "mine")
+    mine = (course / "my_work" / NAME).read_bytes()
+    assert start(course) == []
+    write(course / "lessons" / NAME, "second edition")
+    lines = start(course)
+    assert len(lines) == 1
+    assert NEW in lines[0]
+    assert start(course) == []
+    assert (course / "my_work" / NAME).read_bytes() == mine
+    assert edition_of(course / "my_work" / NEW) == edition_of(course / "lessons" / NAME)
+
+
+def test_clocks_never_matter(course):
+    start(course)
+    for folder, time in [("lessons", 2_000_000_000), ("my_work", 1)]:
+        os.utime(course / folder / NAME, (time, time))
+    assert start(course) == []
+
+
+def test_other_outputs_are_no_new_edition(course):
+    start(course)
+    write(course / "lessons" / NAME, "first edition", output="another machine's")
+    assert start(course) == []
+
+
+def test_an_old_edition_that_returns_is_known(course):
+    start(course)
+    write(course / "lessons" / NAME, "second edition")
+    start(course)
+    write(course / "lessons" / NAME, "first edition")
+    assert start(course) == []
+
+
+def test_a_third_edition_takes_the_next_free_name(course):
+    start(course)
+    for edition in ["second", "third"]:
+        write(course / "lessons" / NAME, edition)
+        start(course)
+    assert {NEW, "01_tokens (new edition 2).ipynb"} < set(files(course / "my_work"))
+
+
+def test_a_deleted_lesson_comes_back(course):
+    start(course)
+    (course / "my_work" / NAME).unlink()
+    assert start(course) == ["1 lesson copied to my_work/"]
+
+
+def test_a_file_that_was_there_before_us_is_kept(course):
+    write(course / "my_work" / NAME, "first edition", output="mine")  # the lesson, copied by hand and run
+    (course / "my_work/02_next.ipynb").write_text("no notebook")
+    lines = start(course)
+    assert len(lines) == 1
+    assert "02_next (new edition).ipynb" in lines[0]
+    assert (course / "my_work/02_next.ipynb").read_text() == "no notebook"
+    assert NEW not in files(course / "my_work")
+
+
+def test_an_empty_file_is_a_file(course):
+    (course / "my_work").mkdir()
+    (course / "my_work" / NAME).touch()
+    start(course)
+    assert (course / "my_work" / NAME).read_bytes() == b""
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"01_tokens.ipynb": 5}', "\udcff"])
+def test_an_unreadable_record_is_set_aside(course, text):
+    start(course)
+    write(course / "my_work" / NAME, "mine")
+    record = course / "my_work/.editions.json"
+    for kept in [".editions (unreadable).json", ".editions (unreadable 2).json"]:
+        record.write_bytes(text.encode("utf-8", "surrogateescape"))
+        assert kept in start(course)[0]
+        assert (course / "my_work" / kept).exists()
+    assert edition_of(course / "my_work" / NAME) not in json.loads(record.read_text())[NAME]
+
+
+def test_the_progress_file_is_left_alone(course):
+    (course / "my_work").mkdir()
+    (course / "my_work/.progress.json").write_text("mine")
+    start(course)
+    assert (course / "my_work/.progress.json").read_text() == "mine"
+
+
+def test_a_file_that_appears_meanwhile_wins(course, monkeypatch):
+    (course / "my_work").mkdir()
+    target = course / "my_work" / NAME
+    for link in [os.link, refuse]:
+        monkeypatch.setattr(os, "link", link)
+        target.write_text("mine")
+        monkeypatch.setattr(os.path, "lexists", lambda path: False)
+        assert not my_work.place(b"theirs", target)
+        assert target.read_text() == "mine"
+
+
+def refuse(*arguments):
+    raise PermissionError("no links on this disk")
+
+
+@pytest.mark.parametrize("links", ["links", "no links"])
+@pytest.mark.parametrize("student", ["fresh", "edited"])
+def test_killed_at_every_file_operation(tmp_path, links, student):
+    for operation in range(1, 60):
+        course = tmp_path / str(operation)
+        course.mkdir()
+        write(course / "my_work/own.ipynb", "own")
+        write(course / "lessons" / NAME, "first edition")
+        if student == "edited":
+            start(course)
+            write(course / "my_work" / NAME, "mine")
+            write(course / "lessons" / NAME, "second edition")
+        before = {path: path.read_bytes() for path in (course / "my_work").glob("*.ipynb")}
+        command = [sys.executable, "-c", KILLED, course, str(operation), links]
+        done = subprocess.run(command, cwd=Path(my_work.__file__).parents[1])
+        start(course)
+        assert start(course) == []
+        assert all(path.read_bytes() == content for path, content in before.items())
+        arrived = NEW if student == "edited" else NAME
+        assert edition_of(course / "my_work" / arrived) == edition_of(course / "lessons" / NAME)
+        assert set(files(course / "my_work")) == {".editions.json", NAME, "own.ipynb", arrived}
+        if done.returncode == 0:
+            break
+        assert done.returncode == 9
+    assert operation > 8
+    assert done.returncode == 0

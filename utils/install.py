@@ -1,0 +1,237 @@
+"""Make and mend the environment .venv that the course runs in: standard library only."""
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from utils.environment import ROOT, VENV, unmet_requirements
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+WINDOWS = os.name == "nt"
+PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
+SITE_PACKAGES = "Lib/site-packages" if WINDOWS else "lib/python*/site-packages"
+LOG = VENV / "install.log"
+REQUIREMENTS = {"lab": ["requirements.txt"], "test": ["requirements.txt", "tests/requirements.txt"]}
+SPACE = 2_000_000_000  # bytes: JupyterLab and torch without GPU support
+TORCH_CPU = "https://download.pytorch.org/whl/cpu"
+AGAIN = "then run the same command again"
+
+NETWORK = r"NewConnectionError|NameResolutionError|Max retries exceeded|ConnectTimeout|ReadTimeout|ProxyError"
+# what to say for the first cause that pip, venv or an OSError names
+CAUSES = {
+    r"No space left|Errno 28\b|WinError 112\b|Disk quota exceeded": f"The disk is full: free about 2 GB, {AGAIN}.",
+    r"No module named '?(venv|ensurepip)|ensurepip is not available": (
+        f"This Python lacks its venv module: install it (on Debian and Ubuntu: sudo apt install python3-venv), {AGAIN}."
+    ),
+    r"Permission denied|Read-only file system|WinError 5\b|Access is denied": (
+        f"This folder is not writable ({ROOT}): move the course to a folder of your own, {AGAIN} there."
+    ),
+    NETWORK: f"The download failed, no package index answers: check the network, {AGAIN} (details: {LOG}).",
+}
+
+
+class Trouble(Exception):
+    """What is wrong and what mends it: one sentence for the student."""
+
+
+def say(text: str, file=None) -> None:
+    """Print at once, in ASCII: no terminal and no locale can fail on it."""
+    print(text.encode("ascii", "backslashreplace").decode(), file=file, flush=True)
+
+
+def child_environment() -> dict[str, str]:
+    """The environment variables of every process that we start."""
+    return {
+        **os.environ,
+        # `utils` is found in a moved folder too, and in an environment that is not ours
+        "PYTHONPATH": with_first("PYTHONPATH", ROOT),
+        "PYTHONUTF8": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "JUPYTER_CONFIG_PATH": with_first("JUPYTER_CONFIG_PATH", ROOT / "utils/jupyter"),  # asks no one about news
+        "JUPYTER_PREFER_ENV_PATH": "1",  # else a kernel in the student's home hides this environment's
+    }
+
+
+def with_first(variable: str, folder: Path) -> str:
+    """A search path from the environment, with this folder before all others."""
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get(variable)])])
+
+
+def explain(output: str) -> str | None:
+    """The sentence for the first known cause that an error's text names."""
+    return next((sentence for cause, sentence in CAUSES.items() if re.search(cause, output)), None)
+
+
+@contextlib.contextmanager
+def sole_start() -> Iterator[tuple[int, ...]]:
+    """Wait until no other start is at work in this folder; yield what holds the lock.
+
+    pip inherits it: if we are killed, the next start waits for that pip to end. Windows has no such lock.
+    """
+    if fcntl is None:
+        yield ()
+        return
+    folder = os.open(ROOT, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say("Another start is at work in this folder: waiting for it to end")
+        fcntl.flock(folder, fcntl.LOCK_EX)
+    except OSError:  # a network folder without locks
+        pass
+    try:
+        yield (folder,)
+    finally:
+        os.close(folder)
+
+
+def ensure(kind: str, lock: tuple[int, ...], cpu: bool = False) -> str:
+    """Return the Python that has what `kind` ("lab" or "test") needs, made or mended first if need be.
+
+    Raises Trouble and OSError.
+    """
+    inside = VENV.exists() and VENV.samefile(sys.prefix)
+    if not inside and not any(unmet_requirements(ROOT / name) for name in REQUIREMENTS[kind]):
+        return sys.executable
+    if not stamped(kind):
+        install(kind, lock, cpu)
+    return sys.executable if inside else str(PYTHON)
+
+
+def stamped(kind: str) -> bool:
+    """Whether an installation for `kind` was finished, with these requirements, and its Python still runs."""
+    try:
+        return stamp(kind).read_text(encoding="ascii") == seal(kind, venv_version())
+    except (OSError, ValueError):
+        return False
+
+
+def stamp(kind: str) -> Path:
+    """The file that says that an installation was finished."""
+    return VENV / f"{kind}.stamp"
+
+
+def seal(kind: str, version: str) -> str:
+    """What the stamp holds: a hash of the requirements and of Python's version."""
+    contents = [(ROOT / name).read_bytes() for name in REQUIREMENTS[kind]]
+    return hashlib.sha256(b"\0".join([version.encode(), *contents])).hexdigest()
+
+
+def venv_version() -> str:
+    """The version of .venv's Python, such as "3.11"; empty where it does not run."""
+    return answer("-c", "import sys; print('%d.%d' % sys.version_info[:2])")
+
+
+def answer(*arguments: str) -> str:
+    """What .venv's Python prints; empty where it fails or is not there."""
+    try:
+        done = subprocess.run([PYTHON, *arguments], cwd=ROOT, env=child_environment(), capture_output=True)
+    except OSError:
+        return ""
+    return "" if done.returncode else os.fsdecode(done.stdout).strip()
+
+
+def install(kind: str, lock: tuple[int, ...], cpu: bool) -> None:
+    """Make .venv unless it is usable, install into it, and leave the stamps only when all of that is done."""
+    for old in VENV.glob("*.stamp"):
+        old.unlink()
+    if usable():
+        say("1/3 The environment .venv is there")
+    else:
+        say("1/3 Making the environment .venv")
+        make(lock)
+    remove_half_installed()
+    say("2/3 Installing the requirements (some minutes the first time)")
+    LOG.unlink(missing_ok=True)
+    if cpu:
+        pip(lock, torch_pin(), "--index-url", TORCH_CPU)
+    elif cpu_is_wiser():
+        say("    No NVIDIA GPU found: with `--cpu`, the download would be some 200 MB instead of several GB")
+    pip(lock, *(f"--requirement={name}" for name in REQUIREMENTS[kind]))
+    for done in ["lab"] if kind == "lab" else ["lab", "test"]:
+        temporary = stamp(done).with_suffix(".new")
+        temporary.write_text(seal(done, venv_version()), encoding="ascii")
+        os.replace(temporary, stamp(done))
+
+
+def usable() -> bool:
+    """Whether .venv is complete enough for pip to go on in it."""
+    ours = "{}.{}".format(*sys.version_info)
+    return venv_version() == ours and has("pip") and answer("-m", "pip", "--version") != ""
+
+
+def has(package: str) -> bool:
+    """Whether .venv holds a whole copy of this package."""
+    return any(VENV.glob(f"{SITE_PACKAGES}/{package}-*.dist-info/RECORD"))
+
+
+def make(lock: tuple[int, ...]) -> None:
+    """Make .venv, in place of what is there. Raises Trouble."""
+    free = shutil.disk_usage(ROOT).free
+    if free < SPACE:
+        raise Trouble(f"The course needs about 2 GB on this disk, {free / 1e9:.1f} GB are free: free some, {AGAIN}.")
+    done = run([sys.executable, "-m", "venv", "--clear", VENV], lock, stdout=subprocess.PIPE)
+    if done.returncode:
+        # venv keeps the words of the pip that it started to itself
+        full = shutil.disk_usage(VENV if VENV.exists() else ROOT).free < SPACE / 50
+        output = "No space left" if full else done.stdout + done.stderr
+        raise Trouble(explain(output) or f"The environment could not be made ({last_error(output)}).")
+
+
+def run(command: list, lock: tuple[int, ...], **options) -> subprocess.CompletedProcess:
+    """Run a command in the root, its errors captured, the lock in its hands."""
+    options |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace", "pass_fds": lock}
+    return subprocess.run(command, cwd=ROOT, env=child_environment(), **options)
+
+
+def remove_half_installed() -> None:
+    """Remove the metadata of packages that pip was writing when it was killed: it would think them complete."""
+    for folder in VENV.glob(f"{SITE_PACKAGES}/*.dist-info"):
+        if not ((folder / "INSTALLER").exists() and (folder / "RECORD").exists()):  # pip writes them last
+            shutil.rmtree(folder)
+
+
+def pip(lock: tuple[int, ...], *arguments: str) -> None:
+    """Let pip install, its progress visible. Raises Trouble."""
+    done = run([PYTHON, "-m", "pip", "install", "--no-input", "--log", LOG, *arguments], lock)
+    if done.returncode:
+        raise Trouble(
+            explain(done.stderr + unreachable(done.stderr))
+            or f"The installation failed ({last_error(done.stderr) or done.returncode}); details are in {LOG}."
+        )
+
+
+def unreachable(errors: str) -> str:
+    """What pip's log says of the network, where pip itself only says that it found no package."""
+    if "No matching distribution" not in errors or not LOG.exists():
+        return ""
+    return "".join(re.findall(NETWORK, LOG.read_text(encoding="utf-8", errors="replace")))
+
+
+def last_error(output: str) -> str:
+    """The last line that pip calls an error; else the last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"ERROR: (?!Exception)", line)]
+    return (errors or lines or [""])[-1].removeprefix("ERROR: ")
+
+
+def torch_pin() -> str:
+    """The requirement of torch, such as "torch==2.13.0"."""
+    return re.search(r"^torch==[\w.]+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.M)[0]
+
+
+def cpu_is_wiser() -> bool:
+    """Whether torch is about to arrive with GPU support that this machine has no use for."""
+    gpu = shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")
+    return platform.system() == "Linux" and not gpu and not has("torch")

@@ -1,0 +1,152 @@
+"""The commands behind `python3 -m utils`: standard library only, until the environment stands."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+from utils import my_work
+from utils.environment import ROOT
+from utils.install import Trouble, child_environment, ensure, explain, say, sole_start
+
+START = "lab/tree/my_work/00_start_here.ipynb"
+RUNTIME_FOLDER = "from jupyter_core.paths import jupyter_runtime_dir as folder; print(folder())"
+LAB_OPTIONS = [
+    f"--ServerApp.root_dir={ROOT}",
+    f"--LabApp.default_url=/{START}",
+    "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
+    # nothing is asked of other hosts
+    "--LabApp.news_url=None",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    "--LabApp.extension_manager=readonly",
+]
+TESTS = {
+    "style": ["ruff", "check", "."],
+    "unit and browser tests": ["pytest", "tests"],
+    "notebooks": ["pytest", "--nbval", "lessons", "solutions", "-n", "2", "--dist", "loadscope"],
+}
+
+
+def in_words(action: Callable[..., int], *arguments) -> int:
+    """Run a command; whatever is wrong becomes one sentence. Returns the exit code."""
+    try:
+        return action(*arguments)
+    except KeyboardInterrupt:
+        say("Interrupted: run the same command again, it goes on from there.", sys.stderr)
+        return 130
+    except Trouble as trouble:
+        say(str(trouble), sys.stderr)
+        return 1
+
+
+def prepare(kind: str, cpu: bool = False, lessons: bool = False) -> str:
+    """Return the Python to use, with its requirements installed and, if asked, the lessons in my_work/.
+
+    Raises Trouble.
+    """
+    try:
+        with sole_start() as lock:
+            python = ensure(kind, lock, cpu)
+            for line in my_work.deliver(ROOT / "lessons", ROOT / "my_work") if lessons else []:
+                say(line)
+    except OSError as error:
+        raise Trouble(explain(str(error)) or f"The course could not be set up ({error}).") from error
+    return python
+
+
+def lab(cpu: bool, port: int | None, no_browser: bool, further: list[str]) -> int:
+    """Open the course in JupyterLab, and stay until that ends."""
+    python = prepare("lab", cpu, lessons=True)
+    address = running_lab(python)
+    if address:
+        say(f"JupyterLab is running in this folder already: {address}")
+        if not no_browser:
+            webbrowser.open(address)
+        return 0
+    options = [*LAB_OPTIONS, *["--no-browser"] * no_browser]
+    if port is not None:
+        check_port(port)
+        options += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")  # containers know no other user
+    say("3/3 Opening JupyterLab (Ctrl-C in this window ends it)")
+    return serve([python, "-m", "jupyterlab", *options, *further])
+
+
+def serve(command: list[str]) -> int:
+    """Run JupyterLab until it ends."""
+    process = subprocess.Popen(command, cwd=ROOT, env=child_environment())
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # the terminal sends it to JupyterLab as well
+            continue
+
+
+def running_lab(python: str) -> str | None:
+    """The address of a JupyterLab that serves this folder already."""
+    command = [python, "-c", RUNTIME_FOLDER]
+    asked = subprocess.run(command, cwd=ROOT, env=child_environment(), capture_output=True)
+    for file in Path(os.fsdecode(asked.stdout.strip())).glob("jpserver-*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, http.client.HTTPException):
+            server = json.loads(file.read_text(encoding="utf-8"))
+            # in the C locale, a name that is not ASCII has another form here than in JupyterLab
+            root = os.fsdecode(server["root_dir"].encode("utf-8", "surrogateescape"))
+            if os.path.samefile(root, ROOT) and answers(server["url"], server["token"]):
+                return f"{server['url']}{START}?token={server['token']}"
+    return None
+
+
+def answers(url: str, token: str) -> bool:
+    """Whether a Jupyter server answers there. Raises OSError otherwise."""
+    request = urllib.request.Request(f"{url}api/status", headers={"Authorization": f"token {token}"})
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with direct.open(request, timeout=3) as reply:
+        return reply.status == 200
+
+
+def check_port(port: int) -> None:
+    """Raise Trouble where JupyterLab could not use this port."""
+    try:
+        with socket.socket() as probe:
+            if os.name != "nt":  # as JupyterLab does: a port that was left a minute ago is free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        raise Trouble(
+            f"Port {port} is taken or not allowed: give another one, or leave --port out and a free one is found."
+        ) from error
+
+
+def test() -> int:
+    """Run every test, whatever fails; say in the last line what did."""
+    python = prepare("test")
+    say("3/3 Running the tests")
+    failed = []
+    for title, arguments in TESTS.items():
+        say(f"\n== {title}: {' '.join(arguments)}")
+        if subprocess.run([python, "-m", *arguments], cwd=ROOT, env=child_environment()).returncode:
+            failed.append(title)
+    say(f"Failed: {', '.join(failed)}" if failed else f"Passed: {', '.join(TESTS)}")
+    return 1 if failed else 0
+
+
+def build(arguments: list[str]) -> int:
+    """Build the notebooks, in the environment of the tests."""
+    python = prepare("test")
+    if python != sys.executable or not sys.flags.utf8_mode:  # torch needs that in a folder that is not ASCII
+        command = [python, "-m", "utils", "build", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=child_environment()).returncode
+    os.environ.update(child_environment())  # for the kernels
+    from utils import notebooks
+
+    return notebooks.main(arguments)
