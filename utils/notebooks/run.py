@@ -1,0 +1,95 @@
+"""Run a notebook from top to bottom in a fresh kernel, in its own folder."""
+
+import logging
+import sys
+import time
+from pathlib import Path
+
+from ipykernel.kernelspec import RESOURCES, get_kernel_dict
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from utils.notebooks.derive import unrun
+from utils.notebooks.form import canonical
+
+
+class RunError(RuntimeError):
+    """A cell raised, hung or ended the kernel."""
+
+
+class _ThisEnvironment(KernelSpecManager):
+    """Finds the kernel of the running interpreter, not one that a user's folder calls `python3`."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        return KernelSpec(resource_dir=RESOURCES, **get_kernel_dict())
+
+
+class _Progress:
+    """One line on the terminal for one notebook; on a terminal it counts the cells as they run."""
+
+    def __init__(self, name: str, nb: NotebookNode):
+        self.name, self.cell, self.start = name, None, time.monotonic()
+        self.done, self.total = 0, sum(cell.cell_type == "code" for cell in nb.cells)
+
+    def starts(self, cell: NotebookNode, cell_index: int) -> None:
+        """Note the cell that begins, for the line and for the message if it fails."""
+        if cell.cell_type != "code":
+            return
+        self.cell, self.done = cell, self.done + 1
+        if sys.stdout.isatty():
+            print(f"\r{self.name}: cell {self.done} of {self.total}", end="", flush=True)
+
+    def ends(self) -> None:
+        """Print the finished line."""
+        line = f"{self.name}: {self.total} cells, {time.monotonic() - self.start:.1f} s"
+        # over the counting line, and longer than it
+        print(f"\r{line:<78}" if sys.stdout.isatty() else line, flush=True)
+
+
+def run(nb: NotebookNode, folder: Path, name: str, timeout: int = 120) -> NotebookNode:
+    """Return the notebook with its outputs, in canonical form.
+
+    `folder` is the kernel's working directory, `name` is what the terminal shows, `timeout` is in seconds and
+    for each cell. Raises RunError with one sentence naming notebook, cell and error; a cell with the tag
+    `raises-exception` may raise.
+    """
+    nb = canonical(unrun(nb))
+    progress = _Progress(name, nb)
+    try:
+        _client(nb, folder, timeout, progress).execute(cleanup_kc=True)
+    except (CellExecutionError, CellTimeoutError, RuntimeError) as error:
+        where = f"{name}, cell {progress.cell.id if progress.cell else '(none yet)'}"
+        raise RunError(f"{where}: {_reason(error, timeout)}") from None
+    finally:
+        progress.ends()
+    return canonical(nb)
+
+
+def _client(nb: NotebookNode, folder: Path, timeout: int, progress: _Progress) -> NotebookClient:
+    client = NotebookClient(
+        nb,
+        km=AsyncKernelManager(kernel_name="python3", kernel_spec_manager=_ThisEnvironment()),
+        timeout=timeout,
+        shutdown_kernel="immediate",
+        resources={"metadata": {"path": str(folder)}},
+        # without this, each start warns that a local kernel is not encrypted
+        extra_arguments=["--IPKernelApp.log_level=40"],
+        on_cell_start=progress.starts,
+    )
+    # what it would log is said once, by RunError
+    client.log = logging.getLogger("utils.notebooks.quiet")
+    client.log.disabled = True
+    return client
+
+
+def _reason(error: Exception, timeout: int) -> str:
+    if isinstance(error, CellTimeoutError):
+        return f"it was still running after {timeout} seconds"
+    if isinstance(error, DeadKernelError):
+        return "the kernel died"
+    if isinstance(error, CellExecutionError):
+        return f"{error.ename}: {error.evalue}".rstrip(": ")
+    return f"the kernel did not start ({error})"
