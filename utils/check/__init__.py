@@ -1,0 +1,42 @@
+"""The exercise checks: `check.ex_1_2(answer)`, `check.hint("1.2")`, `check.summary()`.
+
+A verdict begins with "passed", "not yet" or "not attempted". Nothing here raises into a notebook.
+"""
+
+from utils.check import lesson_00, lesson_01, progress
+from utils.check.lesson_00 import ex_0_1
+from utils.check.lesson_01 import ex_1_1, ex_1_2, ex_1_3, ex_1_4, ex_1_5, ex_1_6
+from utils.check.messages import Message
+
+__all__ = ["ex_0_1", "ex_1_1", "ex_1_2", "ex_1_3", "ex_1_4", "ex_1_5", "ex_1_6", "hint", "summary"]
+
+EXERCISES = {exercise.number: exercise for exercise in (*lesson_00.EXERCISES, *lesson_01.EXERCISES)}
+_given: dict[str, int] = {}  # hints given so far
+
+
+def hint(number: str) -> Message:
+    """One more hint for exercise `number`, such as "1.2", each time; after the last one, the last again."""
+    number = str(number)
+    exercise = EXERCISES.get(number)
+    if exercise is None:
+        return Message(f"There is no exercise {number}; the exercises are {', '.join(EXERCISES)}.")
+    _given[number] = min(_given.get(number, 0) + 1, len(exercise.hints))
+    count, last = _given[number], len(exercise.hints)
+    return Message(f"Hint {count} of {last} for exercise {number}: {exercise.hints[count - 1]}")
+
+
+def summary(lesson: str | None = None) -> Message:
+    """Which exercises of a lesson ("01") are passed; without an argument, of each lesson checked in this kernel."""
+    lessons = [lesson] if lesson else progress.checked_lessons()
+    if not lessons:
+        return Message("No exercise has been checked in this notebook yet; run an exercise's cell first.")
+    return Message("\n".join(_summary_of(number) for number in lessons))
+
+
+def _summary_of(lesson):
+    numbers = [number for number in EXERCISES if number.split(".")[0].zfill(2) == lesson]
+    if not numbers:
+        return f"There is no lesson {lesson} with exercises."
+    still_open = [number for number in numbers if number not in progress.passed()]
+    rest = f" Still open: {', '.join(still_open)}." if still_open else " All done."
+    return f"Lesson {lesson}: {len(numbers) - len(still_open)} of {len(numbers)} exercises passed.{rest}"
