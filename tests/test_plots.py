@@ -1,0 +1,117 @@
+"""Pictures: the drawn numbers are the given ones, and a picture is shown with its sentence."""
+
+import base64
+import io
+import re
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+from matplotlib import pyplot
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
+
+from utils import plots
+from utils.plots import style, token_table
+from utils.ten_words import COLUMNS, TOKENS, ten_word_table
+
+TABLE = ten_word_table()
+VECTOR = torch.tensor([0.2, 1.5, -0.6, 0.4])
+DRAWN = {
+    "table": lambda: plots.table(TABLE, TOKENS, COLUMNS, picked=3),
+    "look_up": lambda: plots.look_up(TABLE, TOKENS, 3),
+    "scores": lambda: plots.scores(VECTOR, TABLE, TOKENS, COLUMNS),
+    "token_probs": lambda: plots.token_probs([0.5, 0.2], ["a", "b"]),
+    "family_shares": lambda: plots.family_shares(["small", "XL"], [0.31, 0.05], [0.24, 0.049]),
+    "drift": lambda: plots.drift([0.0, 0.1, 0.3], [0.0, 0.0, 0.0]),
+    "gradient_parts": lambda: plots.gradient_parts(TABLE, TABLE, 2 * TABLE, TOKENS),
+    "explorer": lambda: token_table.explorer(TABLE, TOKENS, 3),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_a_plot_leaves_no_trace(draw):
+    before = dict(matplotlib.rcParams)
+    fig = draw()
+    assert pyplot.get_fignums() == []
+    assert dict(matplotlib.rcParams) == before
+    assert fig.axes
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_nothing_is_cut_off_at_the_edge(draw):
+    fig = draw()
+    needed = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer())  # inches
+    width, height = fig.get_size_inches()
+    assert needed.x0 >= 0
+    assert needed.y0 >= 0
+    assert needed.x1 <= width
+    assert needed.y1 <= height
+
+
+def test_scores_are_the_dot_products():
+    bars = DRAWN["scores"]().axes[2].patches
+    assert np.allclose([bar.get_width() for bar in bars], (TABLE @ VECTOR).numpy())
+    assert bars[3].get_facecolor() != bars[0].get_facecolor()
+
+
+def test_explorer_bars_are_the_scores_with_the_picked_row():
+    bars = DRAWN["explorer"]().axes[1].patches
+    assert np.allclose([bar.get_width() for bar in bars], (TABLE @ TABLE[3]).numpy())
+
+
+def test_heat_maps_hold_the_given_numbers():
+    assert np.allclose(DRAWN["table"]().axes[0].images[0].get_array(), TABLE.numpy())
+    one_hot, table, row = (np.asarray(ax.images[0].get_array()) for ax in DRAWN["look_up"]().axes)
+    assert np.allclose(one_hot @ table, row)
+    way_in, way_out, tied = (np.asarray(ax.images[0].get_array()) for ax in DRAWN["gradient_parts"]().axes)
+    assert np.allclose(way_in + way_out, tied)
+
+
+def test_shares_are_drawn_in_per_cent():
+    heights = [bar.get_height() for bar in DRAWN["family_shares"]().axes[0].patches]
+    assert np.allclose(heights, [31, 5, 24, 4.9])
+
+
+def test_drift_draws_both_lines():
+    lines = DRAWN["drift"]().axes[0].lines
+    assert [list(line.get_ydata()) for line in lines] == [[0.0, 0.1, 0.3], [0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"), [("$5", r"\$5"), ("a b", "a␣b"), ("\n", r"\n"), ("\t", r"\t"), ("mat", "mat"), (7, "7")]
+)
+def test_labels_show_white_space_and_dollars(token, shown):
+    assert style.label(token) == shown
+
+
+def test_odd_tokens_can_be_drawn():
+    fig = plots.token_probs([0.4, 0.3, 0.2], ["$x$ $", "\n", "\\alpha$"])
+    style.figure_html(fig, "odd tokens")
+
+
+def test_show_gives_html_with_alt_and_caption_and_the_bare_sentence(monkeypatch):
+    shown = []
+    monkeypatch.setattr(style, "display", lambda data, raw: shown.append((data, raw)))
+    plots.show(plots.drift([0, 1], [0, 0]), 'Bars fall from <0.62> to "0.01"')
+    (data, raw), *more = shown
+    assert raw
+    assert not more
+    assert data["text/plain"] == 'Bars fall from <0.62> to "0.01"'
+    escaped = "Bars fall from &lt;0.62&gt; to &quot;0.01&quot;"
+    pattern = r'<figure[^>]*><img alt="([^"]*)" src="data:image/png;base64,([^"]*)"[^>]*><figcaption>(.*)</figcaption>'
+    alt, data, caption = re.match(pattern, data["text/html"]).groups()
+    assert alt == caption == escaped
+    assert Image.open(io.BytesIO(base64.b64decode(data))).size[0] > 700
+
+
+def test_a_picture_without_a_sentence_is_refused():
+    with pytest.raises(ValueError, match="empty sentence"):
+        plots.show(plots.drift([0, 1], [0, 0]), "  ")
+
+
+def test_svg_is_the_same_in_every_run_and_smaller_than_the_limit():
+    first, second = (style.figure_html(DRAWN["explorer"](), "x", kind="svg") for _ in range(2))
+    assert first == second
+    assert len(first) < 100_000

@@ -1,0 +1,6 @@
+"""The panels: ipywidgets with one picture and one sentence each, every control an attribute."""
+
+from utils.widgets.quiz import Quiz
+from utils.widgets.table_explorer import TableExplorer
+
+__all__ = ["Quiz", "TableExplorer"]

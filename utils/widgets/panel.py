@@ -1,0 +1,83 @@
+"""What every panel shares: controls, one picture, one sentence, and the static form that a notebook stores."""
+
+import html
+
+import ipywidgets
+from IPython import get_ipython
+
+from utils.plots.style import figure_html
+
+WIDE = {"description_width": "9em"}
+LONG = {"width": "34em"}  # a slider's length
+REPR_LENGTH = 110  # ipywidgets cuts a longer repr
+
+
+class Panel(ipywidgets.VBox):
+    """Controls above a picture with its sentence. A subclass gives `controls` and `picture`.
+
+    Whatever a control is set to, `sentence` says what the picture shows. An error while drawing is shown in words
+    in the panel and kept in `error`, and is gone with the next good picture.
+    """
+
+    def __init__(self, controls):
+        self._picture = ipywidgets.HTML()
+        self.sentence, self.error = "", ""
+        super().__init__([*controls, self._picture])
+        close_predecessors(self)
+        self._draw()
+        for control in controls:
+            control.observe(self._redraw, names="value")
+
+    def picture(self):
+        """-> (Figure, sentence) for the controls' present values. A subclass gives this."""
+        raise NotImplementedError
+
+    def _draw(self):
+        fig, self.sentence = self.picture()
+        self.error = ""
+        self._picture.value = figure_html(fig, self.sentence, kind="svg")
+
+    def _redraw(self, change):
+        try:
+            self._draw()
+        except Exception as fault:  # an observer's error would go to a log that no student reads
+            self.error = f"{type(fault).__name__}: {fault}"
+            self.sentence = f"This picture could not be drawn. {self.error}"
+            self._picture.value = f'<div role="alert">{html.escape(self.sentence)}</div>'
+
+    def close(self):
+        """Close the panel and everything in it."""
+        close_all(self)
+
+    def __repr__(self):
+        return self.sentence if len(self.sentence) <= REPR_LENGTH else self.sentence[: REPR_LENGTH - 1] + "…"
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        fig, sentence = self.picture()
+        return {**bundle, "text/plain": repr(self), "text/html": figure_html(fig, sentence)}
+
+
+_made: dict[str, tuple[str, list]] = {}  # cell -> the run that made them, and its panels
+
+
+def close_predecessors(panel):
+    """Running a cell again leaves its newest panels alone: those of its last run are closed."""
+    shell = get_ipython()
+    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    run = parent.get("header", {}).get("msg_id")
+    cell = parent.get("metadata", {}).get("cellId") or parent.get("content", {}).get("code")
+    if run is None or cell is None:
+        return  # not in a notebook
+    last_run, panels = _made.get(cell, (run, []))
+    if last_run != run:
+        for old in panels:
+            old.close()
+        panels = []
+    _made[cell] = (run, [*panels, panel])
+
+
+def close_all(widget):
+    for child in getattr(widget, "children", ()):
+        close_all(child)
+    ipywidgets.Widget.close(widget)
