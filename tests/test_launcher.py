@@ -556,7 +556,11 @@ def test_tests_and_build_have_their_environment(opened):
     assert (code, err) == (1, "")
     assert "2/3 Installing" in out
     ran = [line for line in out.splitlines() if line.startswith(("ruff", "pytest"))]
-    assert ran == ["ruff check .", "pytest tests", "pytest --nbval lessons solutions -n 2 --dist loadscope"]
+    assert ran == [
+        "ruff check .",
+        "pytest tests -n 2 --dist loadscope",
+        "pytest --nbval lessons solutions -n 2 --dist loadscope",
+    ]
     assert out.splitlines()[-1] == "Failed: style"
     assert "2/3" not in opened.run("test")[1]
     assert "2/3" not in opened.lab()

@@ -28,10 +28,11 @@ LAB_OPTIONS = [
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
 ]
+TWO_AT_A_TIME = ["-n", "2", "--dist", "loadscope"]
 TESTS = {
     "style": ["ruff", "check", "."],
-    "unit and browser tests": ["pytest", "tests"],
-    "notebooks": ["pytest", "--nbval", "lessons", "solutions", "-n", "2", "--dist", "loadscope"],
+    "unit and browser tests": ["pytest", "tests", *TWO_AT_A_TIME],
+    "notebooks": ["pytest", "--nbval", "lessons", "solutions", *TWO_AT_A_TIME],
 }
 
 
