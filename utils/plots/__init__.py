@@ -10,5 +10,18 @@ from utils.plots.token_table import (
     table,
     token_probs,
 )
+from utils.plots.training import compared, losses, losses_by_kind
 
-__all__ = ["drift", "family_shares", "gradient_parts", "look_up", "scores", "show", "table", "token_probs"]
+__all__ = [
+    "compared",
+    "drift",
+    "family_shares",
+    "gradient_parts",
+    "look_up",
+    "losses",
+    "losses_by_kind",
+    "scores",
+    "show",
+    "table",
+    "token_probs",
+]

@@ -13,7 +13,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette: its colours stay apart for colour-blind readers
-BLUE, ORANGE, GREEN, RED, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#6E6E6E"
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#6E6E6E"
 DIVERGING = "PuOr"  # negative to positive, safe for colour-blind readers
 
 STYLE = {

@@ -83,7 +83,7 @@ def scores(vector, values, tokens, columns=None):
     vector (d,), values (V, d), tokens: V strings, columns: d strings or None -> Figure.
     """
     vector, values = np.asarray(vector, dtype=float), np.asarray(values, dtype=float)
-    limit = max(np.abs(values).max(), np.abs(vector).max())
+    limit = np.abs(values).max()  # the table keeps its colours; a longer vector is as dark as can be
     fig = new_figure(9, 0.36 * len(tokens) + 1.9)
     above = fig.add_axes((0.16, 0.83, 0.38, 0.09))
     below = fig.add_axes((0.16, 0.12, 0.38, 0.64))

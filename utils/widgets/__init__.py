@@ -2,5 +2,6 @@
 
 from utils.widgets.quiz import Quiz
 from utils.widgets.table_explorer import TableExplorer
+from utils.widgets.training_monitor import TrainingMonitor
 
-__all__ = ["Quiz", "TableExplorer"]
+__all__ = ["Quiz", "TableExplorer", "TrainingMonitor"]

@@ -9,6 +9,7 @@ from utils.plots.style import figure_html
 
 WIDE = {"description_width": "9em"}
 LONG = {"width": "34em"}  # a slider's length
+RUN_IT = "<p><small>Run this cell to move the controls.</small></p>"
 REPR_LENGTH = 110  # ipywidgets cuts a longer repr
 
 
@@ -33,17 +34,21 @@ class Panel(ipywidgets.VBox):
         raise NotImplementedError
 
     def _draw(self):
-        fig, self.sentence = self.picture()
+        self._figure, self.sentence = self.picture()
         self.error = ""
-        self._picture.value = figure_html(fig, self.sentence, kind="svg")
+        self._picture.value = figure_html(self._figure, self.sentence, kind="svg")
 
     def _redraw(self, change):
+        # while this runs, the browser keeps back all but the newest of a dragged slider's values
         try:
             self._draw()
         except Exception as fault:  # an observer's error would go to a log that no student reads
             self.error = f"{type(fault).__name__}: {fault}"
             self.sentence = f"This picture could not be drawn. {self.error}"
-            self._picture.value = f'<div role="alert">{html.escape(self.sentence)}</div>'
+            self._picture.value = self._alert()
+
+    def _alert(self):
+        return f'<div role="alert">{html.escape(self.sentence)}</div>'
 
     def close(self):
         """Close the panel and everything in it."""
@@ -54,8 +59,8 @@ class Panel(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
-        fig, sentence = self.picture()
-        return {**bundle, "text/plain": repr(self), "text/html": figure_html(fig, sentence)}
+        paper = self._alert() if self.error else figure_html(self._figure, self.sentence) + RUN_IT
+        return {**bundle, "text/plain": repr(self), "text/html": paper}
 
 
 _made: dict[str, tuple[str, list]] = {}  # cell -> the run that made them, and its panels
@@ -78,6 +83,8 @@ def close_predecessors(panel):
 
 
 def close_all(widget):
-    for child in getattr(widget, "children", ()):
-        close_all(child)
+    """Close a widget, all inside it, and the layout and style that each has of its own."""
+    for part in (*getattr(widget, "children", ()), getattr(widget, "layout", None), getattr(widget, "style", None)):
+        if isinstance(part, ipywidgets.Widget):
+            close_all(part)
     ipywidgets.Widget.close(widget)

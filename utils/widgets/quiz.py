@@ -9,7 +9,7 @@ from utils.markup import as_html
 from utils.widgets.panel import close_all, close_predecessors
 
 QUIZZES = Path(__file__).resolve().parents[1] / "data" / "quizzes"
-FULL = ipywidgets.Layout(width="98%")
+FULL = {"width": "98%"}
 
 
 class Question(ipywidgets.VBox):
@@ -20,7 +20,13 @@ class Question(ipywidgets.VBox):
         self._right = [right for _, right, _ in question["choices"]].index(True)
         self.right = False
         options = [(text, place) for place, (text, _, _) in enumerate(question["choices"])]
-        self.choice = ipywidgets.RadioButtons(options=options, index=None, layout=FULL)
+        self.choice = ipywidgets.RadioButtons(
+            options=options,
+            index=None,
+            layout=FULL,
+            description=f"choices {number}",
+            style={"description_width": "5em"},
+        )
         self.check = ipywidgets.Button(description=f"Check {number}", tooltip=f"Check question {number}")
         self.answer = ipywidgets.HTML()
         title = ipywidgets.HTML(f"<b>{number}. {as_html(question['question'])}</b>", layout=FULL)

@@ -1,0 +1,94 @@
+"""Saving and loading: numbers as safetensors, everything else as plain JSON, never pickled code."""
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+
+from utils.model import GPT, GPTConfig
+
+RUN = "run.json"
+
+
+def save_model(model: GPT, path) -> None:
+    """Write a model's weights and its configuration to one safetensors file. A tied table is written once."""
+    # safetensors refuses two names of one tensor; named_parameters gives the first only
+    weights = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
+    _write(path, weights, {"config": json.dumps(asdict(model.config))})
+
+
+def load_model(path) -> GPT:
+    """The model that save_model wrote, in eval mode.
+
+    Raises FileNotFoundError for a missing file and ValueError for one that is damaged or of another making.
+    """
+    weights, notes = _read(path)
+    if "config" not in notes:
+        raise ValueError(f"{path} holds no configuration; give a file that utils.checkpoint.save_model wrote.")
+    model = GPT(GPTConfig(**json.loads(notes["config"])))
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def _read(path):
+    try:
+        with safe_open(path, "pt") as file:
+            notes = file.metadata() or {}
+        return load_file(path), notes
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no file {path}; check the path.") from None
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged or no safetensors file ({error}); get it again.") from None
+
+
+def _write(path, tensors, notes):
+    temporary = Path(f"{path}.{os.getpid()}.tmp")
+    save_file(tensors, temporary, notes)
+    os.replace(temporary, path)  # a reader finds the old file or the new one, never half of one
+
+
+def save_run(folder, step, model, optimizer, run: dict) -> None:
+    """Write everything that a training run needs to go on after `step` steps; killed at any moment, it can.
+
+    run: settings and history, of plain numbers, strings, lists and dicts.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {f"model.{name}": parameter.detach() for name, parameter in model.named_parameters()}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            state[f"optimizer.{key}.{name}"] = value
+    name = f"step-{step}.safetensors"
+    _write(folder / name, {key: tensor.contiguous() for key, tensor in state.items()}, {})
+    temporary = folder / f"{RUN}.{os.getpid()}.tmp"
+    temporary.write_text(json.dumps({**run, "step": step, "weights": name}), encoding="utf-8")
+    os.replace(temporary, folder / RUN)  # from here on the new step counts
+    for old in folder.glob("step-*.safetensors"):
+        if old.name != name:
+            old.unlink()
+
+
+def read_run(folder) -> dict | None:
+    """What save_run was given, with `step`; None if nothing was saved in this folder."""
+    path = Path(folder) / RUN
+    if not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"{path} is damaged; delete the folder {folder} to start afresh.") from None
+
+
+@torch.no_grad()
+def restore_run(folder, run, model, optimizer) -> None:
+    """Put the weights and the optimizer's moments of a saved run back, to the last bit."""
+    state, _ = _read(Path(folder) / run["weights"])
+    for name, parameter in model.named_parameters():
+        parameter.copy_(state[f"model.{name}"])
+        ends = f".{name}"
+        moments = {key[len("optimizer.") : -len(ends)]: value for key, value in state.items() if key.endswith(ends)}
+        optimizer.state[parameter] = {key: value for key, value in moments.items() if f"optimizer.{key}{ends}" in state}

@@ -1,0 +1,70 @@
+"""Lesson 05's pictures: how a loss falls, and towards what."""
+
+import numpy as np
+
+from utils.plots.style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, styled
+
+KIND_COLOURS = {"choice": ORANGE, "copied": RED, "forced": GREEN}
+
+
+def smoothed(values, window):
+    """Running mean over at most `window` values, ending at each place -> as many values."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(0, ends - window)
+    return (sums[ends] - sums[starts]) / (ends - starts)
+
+
+@styled
+def losses(history, floor=None, smoothing=1):
+    """Training loss of every step, validation loss, and the entropy floor as a line.
+
+    history: a utils.training.History; floor: nats per token or None; smoothing: steps averaged -> Figure.
+    """
+    fig = new_figure(8, 3.6)
+    ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
+    steps = np.arange(1, len(history.train_loss) + 1)
+    ax.plot(steps, smoothed(history.train_loss, smoothing), color=BLUE, linewidth=1, label="training")
+    if history.valid_loss:
+        ax.plot(history.valid_steps, history.valid_loss, color=ORANGE, marker="o", label="held out")
+    _floor(ax, floor)
+    _finish(ax)
+    return fig
+
+
+@styled
+def losses_by_kind(history, floor=None):
+    """The held-out loss, split by kind of token: one line a kind. -> Figure."""
+    fig = new_figure(8, 3.6)
+    ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
+    for kind, values in history.by_kind.items():
+        ax.plot(history.valid_steps, values, color=KIND_COLOURS.get(kind, BLUE), marker="o", label=f"{kind} words")
+    ax.plot(history.valid_steps, history.valid_loss, color=BLUE, marker="o", label="all words")
+    _floor(ax, floor)
+    _finish(ax)
+    return fig
+
+
+@styled
+def compared(steps, lines, unit="held-out loss, nats per token", floor=None):
+    """Several runs in one picture. lines: name -> one value for each of steps -> Figure."""
+    fig = new_figure(8, 3.6)
+    ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
+    for (name, values), colour in zip(lines.items(), (BLUE, ORANGE, RED, GREEN), strict=False):
+        ax.plot(steps, values, color=colour, marker="o", label=name)
+    _floor(ax, floor)
+    _finish(ax, unit)
+    return fig
+
+
+def _floor(ax, floor):
+    if floor is not None:
+        ax.axhline(floor, color=GREY, linestyle="--", label=f"entropy floor {floor:.2f}")
+
+
+def _finish(ax, unit="loss, nats per token"):
+    ax.set_xlabel("steps")
+    ax.set_ylabel(unit)
+    ax.set_ylim(bottom=0)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False)
