@@ -1,7 +1,10 @@
 """The exercise checks: every right answer passes, every wrong one gets its own diagnosis, and nothing is harmed."""
 
+import functools
 import json
 import random
+import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from utils import check
 from utils.check import progress
 from utils.check.compare import brief, differs
 from utils.check.engine import Exercise, Wrong, by_cases, judge
+from utils.check.lesson_01.tying import _Pair
 
 NUMBERS = sorted(check.EXERCISES)
 
@@ -31,6 +35,75 @@ def not_implemented(*args):
 
 def constant(*args):
     return 0
+
+
+def only_a_docstring(*args):
+    """What a student finds, without the dots."""
+
+
+def with_pass(*args):
+    # nothing yet
+    pass
+
+
+def returns_none(*args):
+    """To do."""
+    return None  # noqa: RET501
+
+
+def returns_dots(*args):
+    return ...
+
+
+def returns_three_dots(*args):
+    return ..., ..., ...
+
+
+def said_to_do(*args):
+    raise NotImplementedError("todo")
+
+
+def looks_at_its_input(*args):
+    print("called", args[0], end="")
+    ...
+
+
+def prepared(*args):
+    import torch  # noqa: F401
+
+    result: float  # noqa: F842
+    answer = None  # noqa: F841
+
+
+@functools.cache
+def decorated(*args):
+    pass
+
+
+async def empty_async(*args): ...
+
+
+class WithMethod:
+    def method(self, *args):
+        pass
+
+    def __call__(self, *args):
+        pass
+
+
+STUBS = [
+    *(stub, not_implemented, None, ..., only_a_docstring, with_pass, returns_none, returns_dots, returns_three_dots),
+    *(said_to_do, looks_at_its_input, prepared, decorated, torch.no_grad()(stub), empty_async),
+    *(WithMethod().method, WithMethod(), functools.partial(stub, 1)),
+]
+
+
+def prints_its_result(*args):
+    print(args[0] * 1, end="")
+
+
+def forgets_return(*args):
+    result = args[0] * 1  # noqa: F841
 
 
 def test_every_exercise_has_answers_to_try():
@@ -54,11 +127,21 @@ def test_wrong_answers_get_their_diagnosis(number, word, answer):
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("empty", [stub, not_implemented, None, ...])
+@pytest.mark.parametrize("empty", STUBS)
 def test_an_empty_answer_is_not_attempted_and_shows_the_target(number, empty):
     verdict = ask(number, empty)
     assert verdict.text.startswith("not attempted: ")
     assert check.EXERCISES[number].target in verdict.text
+
+
+@pytest.mark.parametrize("attempt", [prints_its_result, forgets_return])
+@pytest.mark.parametrize("number", ["0.1", "1.2"])
+def test_an_attempt_without_a_return_is_not_yet(number, attempt):
+    assert "returns None" in ask(number, attempt).text
+
+
+def test_a_called_function_is_told_from_an_empty_one():
+    assert "was given None" in ask("1.4", RIGHT["1.4"][0](_Pair(6, 4))).text
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -89,13 +172,125 @@ def test_verdicts_are_deterministic_and_change_no_global_state(number):
     assert torch.is_grad_enabled() == before[3]
 
 
-def test_an_error_shows_the_students_own_line():
-    def answer(x, table):
-        return x @ table.transposed()
+def settings():
+    return (
+        torch.get_default_dtype(),
+        torch.get_num_threads(),
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.are_deterministic_algorithms_enabled(),
+        vars(torch._tensor_str.PRINT_OPTS).copy(),
+        np.geterr(),
+        np.get_printoptions(),
+        sys.getrecursionlimit(),
+        list(warnings.filters),
+    )
 
+
+def changes_every_setting(x, table):
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(1 + torch.get_num_threads())
+    torch.set_grad_enabled(False)
+    torch.use_deterministic_algorithms(True)
+    torch.set_printoptions(precision=1)
+    np.seterr(all="raise")
+    np.set_printoptions(precision=1, threshold=1)
+    sys.setrecursionlimit(sys.getrecursionlimit() + 100)
+    warnings.simplefilter("error")
+    return x @ table.T
+
+
+def test_what_an_answer_sets_is_set_back():
+    before = settings()
+    assert ask("1.2", changes_every_setting).status == "passed"
+    assert settings() == before
+
+
+def test_a_verdict_does_not_depend_on_the_notebooks_settings():
+    asked = [("1.5", WRONG["1.5"][0][1]), ("1.6", WRONG["1.6"][0][1]), ("1.1", WRONG["1.1"][-1][1])]
+    before = [ask(*pair).text for pair in asked]
+    with np.errstate(all="raise"), np.printoptions(threshold=1, precision=1, formatter={"all": str}):
+        torch.set_default_dtype(torch.float64)
+        try:
+            with torch.inference_mode():
+                assert [ask(*pair).text for pair in asked] == before
+        finally:
+            torch.set_default_dtype(torch.float32)
+
+
+def test_a_warning_neither_fails_an_answer_nor_fills_the_cell():
+    def answer(x, table):
+        warnings.warn("careful", stacklevel=1)
+        return x @ table.T
+
+    assert ask("1.2", answer).status == "passed"  # pytest makes errors of warnings here
+
+
+def fails(x, table):
+    return x @ table.transposed()
+
+
+class Failing(torch.nn.Module):
+    def forward(self, x, table):
+        return fails(x, table)
+
+
+@pytest.mark.parametrize("answer", [fails, torch.no_grad()(fails), functools.partial(fails), Failing()])
+def test_an_error_shows_the_students_own_line(answer):
     text = ask("1.2", answer).text
     assert "AttributeError" in text
-    assert "return x @ table.transposed()" in text
+    assert "  line    return x @ table.transposed()" in text
+
+
+def test_an_error_is_cut_short_and_the_same_each_time():
+    def long(x, table):
+        raise ValueError(object(), "x" * 1000)
+
+    def silent(x, table):
+        raise WithoutWords
+
+    class WithoutWords(Exception):
+        def __str__(self):
+            raise ValueError
+
+    text = ask("1.2", long).text
+    assert len(text) < 400
+    assert " at 0x" not in text
+    assert "WithoutWords: without a message" in ask("1.2", silent).text
+
+
+somewhere = torch.ones(5, 4)
+
+
+def test_a_tensor_of_the_notebook_is_named():
+    assert "from the notebook: `somewhere`" in ask("1.2", lambda x, table: x @ somewhere.T).text
+    assert "from the notebook" not in ask("1.2", fails).text
+
+
+def test_odd_objects_never_raise_into_the_notebook():
+    class Endless:
+        def __getattr__(self, name):
+            return self
+
+        def __call__(self, x, table):
+            return x @ table.T
+
+    class Leaves:
+        def __repr__(self):
+            raise SystemExit
+
+    class Hollow(list):
+        def __len__(self):
+            raise ValueError
+
+    whole = []
+    whole.extend([whole] * 3)
+    for result in (Leaves(), Hollow(), whole, 10**6000, tuple(range(10**4)), torch.zeros(9, device="meta")):
+        for number in ("1.2", "1.3"):
+            verdict = ask(number, lambda *args, result=result: result)
+            assert verdict.status == "not yet"
+            assert len(verdict.text) < 400
+    assert ask("1.2", Endless()).status == "passed"
 
 
 def test_exit_and_interrupt_do_not_leave_the_check():
@@ -129,7 +324,9 @@ def test_a_check_runs_every_case():
 
     by_cases(lambda: [(1,), (2,), (3,)], right=lambda x: x)(counting)
     assert seen == [1, 2, 3]
-    with pytest.raises(Wrong, match="values are not"):
+    with pytest.raises(Wrong, match="number is not"):
+        by_cases(lambda: [(1,), (2,)], right=lambda x: x)(lambda x: 1 // x)
+    with pytest.raises(Wrong, match="same result in every case"):
         by_cases(lambda: [(1,), (2,)], right=lambda x: x)(lambda x: 1)
 
 
@@ -146,6 +343,7 @@ def test_hints_come_one_at_a_time_and_end_with_the_last():
     assert [text[:11] for text in texts] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Hint 3 of 3"]
     assert check.hint(1.2).text.startswith("Hint 3 of 3")
     assert "1.1, 1.2" in check.hint("7.7").text
+    assert "Say which" in check.hint().text
 
 
 def test_the_summary_counts_the_latest_verdicts(monkeypatch):
@@ -156,6 +354,7 @@ def test_the_summary_counts_the_latest_verdicts(monkeypatch):
     ask("1.1", stub)
     assert check.summary().text == "Lesson 01: 1 of 6 exercises passed. Still open: 1.1, 1.3, 1.4, 1.5, 1.6."
     assert "no lesson 77" in check.summary("77").text
+    assert check.summary(1).text == check.summary("1").text == check.summary("01").text
 
 
 @pytest.fixture
@@ -182,6 +381,45 @@ def test_a_broken_progress_file_is_set_aside(my_work):
     ask("1.2", RIGHT["1.2"][0])
     assert (my_work / ".progress.broken.json").read_text() == "{half"
     assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2"]}
+
+
+@pytest.mark.parametrize("broken", [b"\xff\xfe", b"[]", b'{"passed": "1.1"}', b"[" * 100_000, b""])
+def test_no_content_of_the_file_stops_a_check(my_work, broken):
+    (my_work / ".progress.json").write_bytes(broken)
+    assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
+    assert (my_work / ".progress.broken.json").read_bytes() == broken
+    assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2"]}
+
+
+def test_what_else_the_file_holds_is_kept(my_work):
+    (my_work / ".progress.json").write_text('\ufeff{"passed": ["9.9", 7], "name": "Ada"}', encoding="utf-8")
+    ask("1.2", RIGHT["1.2"][0])
+    assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2", "9.9"], "name": "Ada"}
+
+
+def test_passes_of_two_kernels_at_once_are_both_kept(my_work):
+    ask("1.2", RIGHT["1.2"][0])
+    (my_work / ".progress.json").write_text('{"passed": ["0.1"]}')  # another kernel, which read before our pass
+    ask("1.1", RIGHT["1.1"][0])
+    assert json.loads((my_work / ".progress.json").read_text())["passed"] == ["0.1", "1.1", "1.2"]
+
+
+def test_a_file_that_cannot_be_read_is_left_alone(my_work):
+    (my_work / ".progress.json").mkdir()
+    assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
+    assert "1 of 6" in check.summary("01").text
+    assert [path.name for path in my_work.iterdir()] == [".progress.json"]
+
+
+def test_a_folder_that_cannot_be_written_stops_no_check(my_work, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError
+
+    for name in ("replace", "getcwd"):  # a locked file; a folder that is gone
+        monkeypatch.setattr("os." + name, refuse)
+        assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
+        assert "1 of 6" in check.summary("01").text
+    assert list(my_work.iterdir()) == []
 
 
 def test_nothing_is_written_elsewhere_nor_under_pytest(my_work, monkeypatch):
@@ -212,6 +450,12 @@ def test_verdicts_escape_html():
         ((1, 2), (1, 2, 3), "3 results"),
         ((1, None), (1, 2), "result 2 of 2"),
         ([[1, 2], [3]], torch.zeros(2, 2), "list"),
+        (torch.ones(1), 1, "a single number is wanted"),
+        (1, torch.ones(2), "the result is a single number"),
+        (torch.tensor([1.0, torch.inf]), torch.ones(2), "infinity"),
+        (0.67, 0.6652, "rounded"),
+        (len, 1, "brackets"),
+        (..., 1, "three dots"),
     ],
 )
 def test_differences_are_named(result, want, word):
@@ -224,3 +468,6 @@ def test_brief_values_stay_brief():
     assert brief(torch.zeros(9, 9)) == "Tensor of shape (9, 9)"
     assert brief(1 / 3) == "0.333333"
     assert len(brief("x" * 500)) < 90
+    assert brief([torch.ones(2), np.float32(0.5)]) == "[[1., 1.], 0.5]"
+    assert brief(np.array([10.0, 0.09])) == "[10., 0.09]"
+    assert brief(object()) == "an object"

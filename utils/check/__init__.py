@@ -14,12 +14,13 @@ EXERCISES = {exercise.number: exercise for exercise in (*lesson_00.EXERCISES, *l
 _given: dict[str, int] = {}  # hints given so far
 
 
-def hint(number: str) -> Message:
+def hint(number: str = "") -> Message:
     """One more hint for exercise `number`, such as "1.2", each time; after the last one, the last again."""
     number = str(number)
     exercise = EXERCISES.get(number)
     if exercise is None:
-        return Message(f"There is no exercise {number}; the exercises are {', '.join(EXERCISES)}.")
+        missing = f"There is no exercise {number}" if number else 'Say which exercise, such as "1.2"'
+        return Message(f"{missing}; the exercises are {', '.join(EXERCISES)}.")
     _given[number] = min(_given.get(number, 0) + 1, len(exercise.hints))
     count, last = _given[number], len(exercise.hints)
     return Message(f"Hint {count} of {last} for exercise {number}: {exercise.hints[count - 1]}")
@@ -27,7 +28,7 @@ def hint(number: str) -> Message:
 
 def summary(lesson: str | None = None) -> Message:
     """Which exercises of a lesson ("01") are passed; without an argument, of each lesson checked in this kernel."""
-    lessons = [lesson] if lesson else progress.checked_lessons()
+    lessons = [str(lesson).zfill(2)] if lesson is not None else progress.checked_lessons()
     if not lessons:
         return Message("No exercise has been checked in this notebook yet; run an exercise's cell first.")
     return Message("\n".join(_summary_of(number) for number in lessons))

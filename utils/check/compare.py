@@ -1,5 +1,9 @@
 """Are two results equal, whatever they are made of: tensors, arrays, lists, numbers, or tuples of these."""
 
+import inspect
+import numbers
+import re
+
 import numpy as np
 import torch
 
@@ -8,65 +12,108 @@ TOLERANCE = {"rtol": 1e-4, "atol": 1e-6}
 
 def as_array(value):
     """A float64 or integer array of a tensor, array, list or number; None for what is no number."""
-    if isinstance(value, torch.Tensor):
-        value = value.detach().to(torch.float64) if value.is_floating_point() else value.detach()
-        value = value.numpy()
     try:
-        array = np.asarray(value)
-    except ValueError:  # a ragged list
+        array = _to_numpy(value)
+    except Exception:  # a ragged list, or an object that converts in its own way and fails
         return None
     return array if array.dtype.kind in "biuf" else None
 
 
+def _to_numpy(value):
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().to_dense().resolve_neg()
+        return (value.double() if value.is_floating_point() else value).numpy()
+    if isinstance(value, (tuple, list)):  # one by one, since NumPy takes no tensor that requires a gradient
+        return np.array([_to_numpy(part) for part in value])
+    array = np.asarray(value)
+    is_exact = array.dtype.kind == "O" and isinstance(value, numbers.Number)  # a Fraction or a Decimal
+    return np.asarray(float(value)) if is_exact else array
+
+
 def same(a, b) -> bool:
     """Equal in structure, shape and value; NaN equals NaN."""
-    if isinstance(a, (tuple, list)) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
     first, second = as_array(a), as_array(b)
-    if first is None or second is None:
-        return first is second and type(a) is type(b) and (not isinstance(a, str) or a == b)
-    return first.shape == second.shape and np.allclose(first, second, equal_nan=True, **TOLERANCE)
+    if first is not None and second is not None:
+        return first.shape == second.shape and np.allclose(first, second, equal_nan=True, **TOLERANCE)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return first is second and type(a) is type(b) and (not isinstance(a, str) or a == b)
 
 
 def differs(result, want) -> str | None:
     """How a result differs from the wanted one, as a diagnosis; None if it does not."""
     if result is None:
         return "your function returns None; is there a return in it?"
+    if result is Ellipsis:
+        return "your function returns the three dots; put your result in their place."
     if isinstance(want, tuple):
         return _tuple_differs(result, want)
+    if inspect.isroutine(result):
+        return "your function returns a function and not its result; are the brackets of a call missing?"
     got, wanted = as_array(result), as_array(want)
     if got is None:
-        return f"your function returns a {type(result).__name__}, and numbers are wanted."
-    if got.shape != wanted.shape:
-        return f"the shape is {got.shape}, and {wanted.shape} is wanted."
-    if np.isnan(got.astype(float)).any() and not np.isnan(wanted.astype(float)).any():
-        return "the result holds NaN, not a number."
-    return None if same(result, want) else "the shape is right and the values are not."
+        return f"your function returns {a_kind(result)}, and real numbers are wanted."
+    return _array_differs(got.astype(float), wanted.astype(float))
 
 
 def _tuple_differs(result, want):
     if not isinstance(result, (tuple, list)) or len(result) != len(want):
         given = f"{len(result)}" if isinstance(result, (tuple, list)) else f"one {type(result).__name__}"
         return f"{len(want)} results are wanted, in a tuple, and your function returns {given}."
-    for place, pair in enumerate(zip(result, want, strict=True), 1):
-        problem = differs(*pair)
+    for place, (part, wanted) in enumerate(zip(result, want, strict=True), 1):
+        problem = "it is None." if part is None else differs(part, wanted)
         if problem:
             return f"result {place} of {len(want)}: {problem}"
     return None
 
 
-def brief(value) -> str:
-    """A value as a student reads it: small ones whole, rounded to 4 places; large ones by their shape."""
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(brief, value)) + ")"
+def _array_differs(got, wanted):
+    if got.shape != wanted.shape:
+        given = f"the shape is {got.shape}" if got.shape else "the result is a single number"
+        return f"{given}, and {wanted.shape or 'a single number'} is wanted."
+    for test, name in ((np.isnan, "NaN, not a number"), (np.isinf, "infinity")):
+        if test(got).any() and not test(wanted).any():
+            return f"the result holds {name}."
+    if same(got, wanted):
+        return None
+    # two places at least: whole numbers are more often another mistake than a rounding
+    if got.any() and any(np.allclose(got, wanted.round(places), rtol=1e-6, atol=0) for places in range(2, 6)):
+        return "the values are rounded; leave them all their digits."
+    return "the shape is right and the values are not." if got.shape else "the number is not the right one."
+
+
+def a_kind(value) -> str:
+    """A value's type with its article, such as "an int"."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def brief(value, places=4) -> str:
+    """A value as a student reads it: small ones whole, rounded to 4 places; large ones by their kind or shape."""
+    try:
+        return _shown(value, places)
+    except Exception:  # a student's own __repr__, or a list that holds itself
+        return a_kind(value)
+
+
+def _shown(value, places):
+    if isinstance(value, (tuple, list)) and len(value) <= 4:
+        inside = ", ".join(_shown(part, places) for part in value)
+        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
     if isinstance(value, (torch.Tensor, np.ndarray)):
-        array = as_array(value)
-        if array is None or array.size > 16:
-            return f"{type(value).__name__} of shape {tuple(value.shape)}"
-        return np.array2string(array, precision=4, suppress_small=True, separator=", ", max_line_width=10_000).replace(
-            "\n", ""
-        )
+        return _brief_array(value, places)
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.{places + 2}g}"
     shown = repr(value)
-    return shown if len(shown) <= 80 and "\n" not in shown else f"a {type(value).__name__}"
+    # an address in memory would make each verdict another one
+    return shown if len(shown) <= 80 and "\n" not in shown and " at 0x" not in shown else a_kind(value)
+
+
+def _brief_array(value, places):
+    array = as_array(value)
+    if array is None or array.size > 16:
+        return f"{type(value).__name__} of shape {tuple(value.shape)}"
+    text = np.array2string(array, precision=places, suppress_small=True, separator=", ", max_line_width=10_000)
+    return re.sub(r"(?<=[\[ ]) +|\s+(?=[],])|\n", "", text)

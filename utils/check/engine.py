@@ -4,26 +4,29 @@ An exercise states its cases, the right result of each, and the mistakes that pe
 function that makes it, so a wrong answer is recognised by giving the same wrong results.
 """
 
-import ast
 import copy
 import inspect
 import linecache
-import random
-import textwrap
+import os
+import re
 import traceback
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
 import torch
 
 from utils.check import progress
-from utils.check.compare import brief, differs, same
+from utils.check.compare import a_kind, brief, differs, same
+from utils.check.isolation import isolated
 from utils.check.messages import Message, boxed
+from utils.check.source import is_stub, note
 
 PASSED, NOT_YET, NOT_ATTEMPTED = "passed", "not yet", "not attempted"
 COLOURS = {PASSED: "#009E73", NOT_YET: "#D55E00", NOT_ATTEMPTED: "#0072B2"}
+# the course, Python and its packages; every other line is the student's, in this cell or in another
+FOLDERS = Path(__file__).parents[1], Path(os.__file__).parent, Path(torch.__file__).parents[1]
+NOT_THE_STUDENTS = tuple(os.path.realpath(folder) + os.sep for folder in FOLDERS)
 
 
 class Wrong(Exception):
@@ -54,88 +57,77 @@ class Verdict(Message):
 
 def judge(exercise: Exercise, answer) -> Verdict:
     """The verdict on a student's function. Never raises, and leaves seeds, modes and settings as they were."""
-    if answer is None or answer is Ellipsis or _is_stub(answer):
-        return _verdict(exercise, NOT_ATTEMPTED, f"write your answer, then run this cell again.\n{exercise.target}")
-    if not callable(answer):
-        kind = type(answer).__name__
-        text = f"the check was given a {kind}; give it the function itself, its name without brackets."
-        return _verdict(exercise, NOT_YET, text)
     try:
-        with _everything_restored():
-            exercise.probe(answer)
+        status, text = _judged(exercise, answer)
     except Wrong as diagnosis:
-        return _verdict(exercise, NOT_YET, str(diagnosis))
+        status, text = NOT_YET, f"{diagnosis}{note(answer)}"
     except KeyboardInterrupt:
-        return _verdict(exercise, NOT_YET, "it was interrupted before your function returned; does a loop never end?")
-    except Exception as fault:
-        text = f"the check itself failed ({type(fault).__name__}: {fault}); this is a fault of the course, not yours."
-        return _verdict(exercise, NOT_YET, text)
-    return _verdict(exercise, PASSED, exercise.meaning)
-
-
-def _verdict(exercise, status, text):
+        status, text = NOT_YET, "it was interrupted before your function returned; does a loop never end?"
+    except BaseException as fault:  # even an exit() in a student's __repr__ must not end the kernel
+        status, text = NOT_YET, f"the check itself failed ({_reason(fault)}); this is a fault of the course, not yours."
     progress.record(exercise.number, status == PASSED)
     return Verdict(f"{status}: {text}", status)
 
 
-def _is_stub(answer):
-    """Whether a function's body is still empty: a docstring, `...`, `pass`, or `raise NotImplementedError`."""
-    try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(answer))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return False
-    return isinstance(function, ast.FunctionDef) and all(_says_nothing(line) for line in function.body)
-
-
-def _says_nothing(statement):
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant)
-    return isinstance(statement, ast.Pass) or (
-        isinstance(statement, ast.Raise) and "NotImplementedError" in ast.unparse(statement)
-    )
-
-
-@contextmanager
-def _everything_restored():
-    numpy_state, python_state, dtype = np.random.get_state(), random.getstate(), torch.get_default_dtype()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.enable_grad():
-            torch.manual_seed(0)
-            np.random.seed(0)
-            random.seed(0)
-            yield
-    finally:
-        np.random.set_state(numpy_state)
-        random.setstate(python_state)
-        torch.set_default_dtype(dtype)
+def _judged(exercise, answer):
+    if answer is None:
+        text = "the check was given None; write your answer, and give the check its name without brackets."
+        return NOT_ATTEMPTED, f"{text}\n{exercise.target}"
+    if answer is Ellipsis or is_stub(answer):
+        return NOT_ATTEMPTED, f"write your answer, then run this cell again.\n{exercise.target}"
+    if not callable(answer):
+        raise Wrong(f"the check was given {a_kind(answer)}; give it the function itself, its name without brackets.")
+    with isolated():
+        exercise.probe(answer)
+    return PASSED, exercise.meaning
 
 
 def call(function, *args, in_place=False):
     """The student's function on copies of args, or with in_place on args themselves, which it is to change.
 
-    Wrong if it raises, or if it changes what it was given without being asked to.
+    Wrong if it raises, if it changes what it was given without being asked to, or if it has yet to run.
     """
     given = args if in_place else copy.deepcopy(args)
     try:
         result = function(*given)
-    except (Exception, SystemExit) as error:
-        raise Wrong(_raised(error, function, args)) from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # exit() too
+        raise Wrong(_raised(error, args)) from None
+    if inspect.iscoroutine(result):
+        result.close()  # or Python warns that it was never awaited
+        raise Wrong("your function is an `async def`, so calling it does not run it; write a plain `def`.")
+    if inspect.isgenerator(result):
+        raise Wrong("your function gives a generator, which has not run yet; return the results themselves.")
     changed = [number for number, pair in enumerate(zip(given, args, strict=True), 1) if not same(*pair)]
     if changed:
         raise Wrong(f"your function changes its argument {changed[0]} in place; work on a copy and return that.")
     return result
 
 
-def _raised(error, function, args):
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_students(frame, function)]
-    line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip() if frames else ""
+def _raised(error, args):
+    line = _students_line(error)
     where = f"\n  line    {line}" if line else ""
-    reason = str(error).splitlines()[0] if str(error) else "without a message"
-    return f"your function raised {type(error).__name__}: {reason}{where}\n  input   {_inputs(args)}"
+    return f"your function raised {_reason(error)}{where}\n  input   {_inputs(args)}"
 
 
-def _is_students(frame, function):
-    return frame.filename == getattr(getattr(function, "__code__", None), "co_filename", None)
+def _reason(error):
+    """An error's type and the start of its message, the same each time."""
+    try:
+        said = re.sub(r" at 0x[0-9a-fA-F]+", "", str(error).strip().splitlines()[0])
+    except Exception:  # it says nothing, or its own __str__ fails
+        said = "without a message"
+    return f"{type(error).__name__}: {said if len(said) <= 160 else said[:160] + ' ...'}"
+
+
+def _students_line(error):
+    """The last line of the student's own code on the way to an error, "" if there is none."""
+    line = ""
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if not os.path.realpath(file).startswith(NOT_THE_STUDENTS):
+            line = linecache.getline(file, number).strip() or line
+    return line
 
 
 def _inputs(args):
@@ -147,7 +139,7 @@ def by_cases(cases, right, mistakes=(), signs=()):
 
     cases: () -> list of argument tuples, the smallest first. right: the same function, done rightly.
     mistakes: (diagnosis, function that makes the mistake), the most particular first; one that raises matches an
-    answer that raises. signs: (diagnosis, predicate of the result), asked first, for what equal numbers hide.
+    answer that raises. signs: (diagnosis, predicate of result and wanted result), for what no such function shows.
     """
 
     def probe(function):
@@ -155,10 +147,9 @@ def by_cases(cases, right, mistakes=(), signs=()):
         results = [_outcome(call, function, *args) for args in arguments]
         wanted = [right(*copy.deepcopy(args)) for args in arguments]
         for args, result, want in zip(arguments, results, wanted, strict=True):
-            diagnosis = next((text for text, is_so in signs if result is not None and is_so(result)), None)
-            diagnosis = diagnosis or _difference(result, want)
+            diagnosis = _sign(signs, result, want) or _difference(result, want)
             if diagnosis:
-                diagnosis = _recognised(mistakes, arguments, results) or diagnosis
+                diagnosis = _recognised(mistakes, arguments, results) or _constant(results) or diagnosis
                 raise Wrong(_with_example(diagnosis, args, result, want))
 
     return probe
@@ -170,6 +161,12 @@ def _outcome(function, *args):
         return function(*args)
     except Exception as error:
         return error
+
+
+def _sign(signs, result, want):
+    if isinstance(result, Exception):
+        return None
+    return next((text for text, is_so in signs if is_so(result, want)), None)
 
 
 def _difference(result, want):
@@ -185,6 +182,13 @@ def _recognised(mistakes, arguments, results):
     return None
 
 
+def _constant(results):
+    """The diagnosis of one and the same number, or numbers, in every case."""
+    if differs(results[0], results[0]) or not all(_same_outcome(results[0], result) for result in results):
+        return None
+    return "your function gives the same result in every case; does it use what it is given?"
+
+
 def _same_outcome(a, b):
     if isinstance(a, Exception) or isinstance(b, Exception):
         return isinstance(a, Exception) and isinstance(b, Exception)
@@ -194,5 +198,9 @@ def _same_outcome(a, b):
 def _with_example(diagnosis, args, result, want):
     if isinstance(result, Wrong) and diagnosis == str(result):
         return diagnosis  # it names its input itself
-    yours = f"raised: {result}".splitlines()[0] if isinstance(result, Exception) else brief(result)
-    return f"{diagnosis}\n  input   {_inputs(args)}\n  yours   {yours}\n  wanted  {brief(want)}"
+    yours, wanted = brief(result), brief(want)
+    if isinstance(result, Exception):
+        yours = str(result).splitlines()[0].removeprefix("your function ")
+    elif yours == wanted:  # they differ further behind
+        yours, wanted = brief(result, 8), brief(want, 8)
+    return f"{diagnosis}\n  input   {_inputs(args)}\n  yours   {yours}\n  wanted  {wanted}"

@@ -15,7 +15,7 @@ def record(number, passed):
     """Remember a check's result; a pass is also written down if this kernel runs in my_work/."""
     _checked[number] = passed
     if passed and _writes_here():
-        _write(sorted(passed_before() | {number}))
+        _write()
 
 
 def checked_lessons() -> list[str]:
@@ -33,32 +33,46 @@ def passed() -> set[str]:
 
 def passed_before() -> set[str]:
     """What my_work/.progress.json says; a broken file is set aside and counts as empty."""
-    if not _writes_here():
-        return set()
-    path = Path.cwd() / FILE
-    try:
-        numbers = json.loads(path.read_text(encoding="utf-8"))["passed"]
-        return {number for number in numbers if isinstance(number, str)}
-    except FileNotFoundError:
-        return set()
-    except (OSError, ValueError, KeyError, TypeError):
-        _set_aside(path)
-        return set()
+    kept = _read() if _writes_here() else None
+    return {number for number in kept["passed"] if isinstance(number, str)} if kept else set()
 
 
 def _writes_here():
     # pytest tells its children that it runs: notebooks under test leave no trace
-    return Path.cwd().resolve() == MY_WORK and "PYTEST_VERSION" not in os.environ
+    with suppress(OSError):  # the folder of this kernel may be gone
+        return Path.cwd().resolve() == MY_WORK and "PYTEST_VERSION" not in os.environ
+    return False
 
 
-def _write(numbers):
+def _read() -> dict | None:
+    """All that the file holds, a list "passed" in it; None if it cannot be read now, and so must not be replaced."""
+    path = Path.cwd() / FILE
+    try:
+        kept = {"passed": []} | json.loads(path.read_text(encoding="utf-8-sig"))  # an editor may have put a BOM
+        if isinstance(kept["passed"], list):
+            return kept
+    except FileNotFoundError:
+        return {"passed": []}
+    except OSError:
+        return None
+    except (ValueError, TypeError, RecursionError):
+        pass
+    with suppress(OSError):
+        os.replace(path, path.with_suffix(".broken.json"))
+    return {"passed": []}
+
+
+def _write():
+    """Add this kernel's passes, all of them: another kernel may have written between our last read and write."""
+    kept = _read()
+    if kept is None:
+        return
+    numbers = {number for number in kept["passed"] if isinstance(number, str)}
+    kept["passed"] = sorted(numbers | {number for number, passed in _checked.items() if passed})
     path = Path.cwd() / FILE
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     with suppress(OSError):  # a read-only or full disk must not spoil a right answer
-        temporary.write_text(json.dumps({"passed": numbers}, indent=1), encoding="utf-8")
+        temporary.write_text(json.dumps(kept, indent=1), encoding="utf-8")
         os.replace(temporary, path)
-
-
-def _set_aside(path):
     with suppress(OSError):
-        os.replace(path, path.with_suffix(".broken.json"))
+        temporary.unlink(missing_ok=True)

@@ -20,10 +20,10 @@ def _gradient_cases():
     ]
 
 
-def _two_gradients(table, ids, targets, reduction="mean"):
+def _two_gradients(table, ids, targets, reduction="mean", change=lambda scores: scores):
     way_in = table.detach().clone().requires_grad_()
     way_out = table.detach().clone().requires_grad_()
-    F.cross_entropy(way_in[ids] @ way_out.T, targets, reduction=reduction).backward()
+    F.cross_entropy(change(way_in[ids] @ way_out.T), targets, reduction=reduction).backward()
     return way_in.grad, way_out.grad
 
 
@@ -34,7 +34,8 @@ def _summed(table, ids, targets):
 
 GRADIENTS = Exercise(
     number="1.6",
-    target="The result is a pair of tensors of the table's shape: first the look-up's gradient, then the head's.",
+    target="An example: table [[1, 0], [0, 1]], ids [0], targets [1] give [[0.7311, -0.7311], [0, 0]] for the look-up "
+    "and [[0.7311, 0], [-0.7311, 0]] for the head.",
     probe=by_cases(
         _gradient_cases,
         right=_two_gradients,
@@ -64,6 +65,22 @@ GRADIENTS = Exercise(
                 lambda *case: (_two_gradients(*case)[1],) * 2,
             ),
             (
+                "the second holds the first too: gradients add up until they are cleared.",
+                lambda *case: (_two_gradients(*case)[0], _summed(*case)[0]),
+            ),
+            (
+                "a softmax comes before the cross-entropy, which makes its own; give it the scores as they are.",
+                lambda *case: _two_gradients(*case, change=lambda scores: scores.softmax(-1)),
+            ),
+            (
+                "the loss compares with the ids that were read; the targets are what comes next.",
+                lambda table, ids, targets: _two_gradients(table, ids, ids),
+            ),
+            (
+                "these are the two tables; their gradients are wanted.",
+                lambda table, ids, targets: (table, table),
+            ),
+            (
                 "the sign is turned: these are the steps downhill, and the gradients point uphill.",
                 lambda *case: tuple(-g for g in _two_gradients(*case)),
             ),
@@ -71,7 +88,7 @@ GRADIENTS = Exercise(
         signs=(
             (
                 "a gradient is None: call backward on the loss, and make both tables leaves that require a gradient.",
-                lambda result: isinstance(result, (tuple, list)) and any(part is None for part in result),
+                lambda result, want: isinstance(result, (tuple, list)) and any(part is None for part in result),
             ),
         ),
     ),

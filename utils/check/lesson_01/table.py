@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from utils.check.compare import as_array, same
 from utils.check.engine import Exercise, Verdict, by_cases, judge
 
 
@@ -27,7 +28,11 @@ ONE_HOT = Exercise(
         signs=(
             (
                 "the ones stand well, but as whole numbers: a float table cannot be multiplied with those.",
-                lambda result: isinstance(result, torch.Tensor) and not result.is_floating_point(),
+                lambda result, want: same(result, want) and as_array(result).dtype.kind in "iu",
+            ),
+            (
+                "True stands in the right places; a float table cannot be multiplied with truth values.",
+                lambda result, want: same(result, want) and as_array(result).dtype.kind == "b",
             ),
         ),
         mistakes=(
@@ -46,6 +51,18 @@ ONE_HOT = Exercise(
             (
                 "all the ones are in one row: each token needs a row of its own.",
                 lambda ids, vocab_size: _one_hot(ids, vocab_size).amax(0),
+            ),
+            (
+                "every row holds the ones of all the tokens: row t needs only that of `ids[t]`.",
+                lambda ids, vocab_size: _one_hot(ids, vocab_size).amax(0).expand(len(ids), -1),
+            ),
+            (
+                "only the first row is filled: does a return stand inside the loop?",
+                lambda ids, vocab_size: _one_hot(ids, vocab_size) * (torch.arange(len(ids)) == 0)[:, None],
+            ),
+            (
+                "the rows end at the largest id of this text; they must be as wide as the vocabulary.",
+                lambda ids, vocab_size: F.one_hot(ids),
             ),
             (
                 "each row holds the id where a 1 is wanted.",
@@ -76,6 +93,7 @@ def _score_cases():
     return [
         (torch.tensor([3.0, 1.0]), table),
         (torch.randn(4, generator=_generator(2)), wide),
+        (torch.tensor([[3.0, 1.0], [0.0, 1.0]]), table),
         (torch.randn(4, 4, generator=_generator(3)), wide),
         (torch.randn(2, 3, 4, generator=_generator(4)), wide),
     ]
@@ -85,12 +103,24 @@ def _score(x, table):
     return x @ table.T
 
 
+def _is_another_shape_for_several(result, want):
+    """Only for several vectors; one vector is tried before, so it was right."""
+    given = as_array(result)
+    return want.dim() > 1 and given is not None and given.shape != want.shape
+
+
 SCORES = Exercise(
     number="1.2",
     target="An example: x = [3, 1] and the rows [1, 0], [0, 2], [1, 1] give the scores [3, 2, 4].",
     probe=by_cases(
         _score_cases,
         right=_score,
+        signs=(
+            (
+                "right for one vector; but with several the last place must be the tokens: (..., V).",
+                _is_another_shape_for_several,
+            ),
+        ),
         mistakes=(
             (
                 "these are probabilities; the scores themselves are wanted, before any softmax.",
@@ -121,8 +151,12 @@ SCORES = Exercise(
                 lambda x, table: _score(x, table) / table.shape[-1],
             ),
             (
-                "right for one vector; but with several the last place must be the tokens: (..., V).",
-                lambda x, table: table @ x,
+                "the scores are divided by the root of the width, as in attention; the plain dot product is wanted.",
+                lambda x, table: _score(x, table) / table.shape[-1] ** 0.5,
+            ),
+            (
+                "these are logarithms of probabilities; the scores themselves are wanted, before any softmax.",
+                lambda x, table: _score(x, table).log_softmax(-1),
             ),
         ),
     ),

@@ -5,6 +5,7 @@ import copy
 import torch
 from torch import nn
 
+from utils.check.compare import same
 from utils.check.engine import Exercise, Verdict, Wrong, by_cases, call, judge
 
 
@@ -58,12 +59,32 @@ SAVING = Exercise(
                 _saving_variant(tied=lambda saved, total: saved / (total + saved)),
             ),
             (
+                "the shares are rounded down to whole numbers: `/` divides, and `//` drops what is behind the point.",
+                lambda v, d, total: (v * d, v * d // total, v * d // (total + v * d)),
+            ),
+            (
+                "the fractions stand on their heads: what is saved is the part, and the model the whole.",
+                lambda *sizes: (_saving(*sizes)[0], 1 / _saving(*sizes)[1], 1 / _saving(*sizes)[2]),
+            ),
+            (
+                "these are the shares of all the rest; the shares of the saved numbers are wanted.",
+                lambda *sizes: (_saving(*sizes)[0], 1 - _saving(*sizes)[1], 1 - _saving(*sizes)[2]),
+            ),
+            (
+                "`tied_total` is taken for the untied model: it counts the table once, and not twice.",
+                lambda v, d, total: (v * d, v * d / (total - v * d), v * d / total),
+            ),
+            (
                 "two tables are counted as saved; one of the two stays.",
                 lambda v, d, total: _saving(v, 2 * d, total),
             ),
             (
                 "only the number is there; the two shares are wanted with it.",
                 lambda v, d, total: v * d,
+            ),
+            (
+                "only the two shares are there; the number of what is saved comes before them.",
+                lambda *sizes: _saving(*sizes)[1:],
             ),
             (
                 "this is the sum of the two sizes; a table of V rows of d numbers holds V times d.",
@@ -95,6 +116,7 @@ class _Pair(nn.Module):
 
 def _tie_probe(tie):
     model = _Pair(6, 4)
+    values = [layer.weight.detach().clone() for layer in (model.wte, model.lm_head)]
     result = call(tie, model, in_place=True)
     _require_pair(model, result)
     table, head = model.wte.weight, model.lm_head.weight
@@ -104,19 +126,33 @@ def _tie_probe(tie):
         raise Wrong(f"the shared table has shape {tuple(table.shape)}; it must stay (6, 4), one row for each token.")
     if not table.requires_grad or not any(p is table for p in model.parameters()):
         raise Wrong("the shared tensor no longer learns; it must be an nn.Parameter of the model.")
+    if not any(torch.equal(table, before) for before in values):
+        raise Wrong("the shared table holds new numbers; a trained model would lose what it has learned.")
     if model.lm_head.bias is not None:
         raise Wrong("the head has a bias now; tie its weight and leave the rest as it was.")
-    if not torch.equal(model(torch.tensor([[0, 5]])), model.wte(torch.tensor([[0, 5]])) @ table.T):
-        raise Wrong("the head no longer gives x @ table.T; did you change a layer beside the tie?")
+    ids = torch.tensor([[0, 5]])
+    if not same(_still("runs", model, ids), model.wte(ids) @ table.T):
+        raise Wrong("the model no longer gives x @ table.T; did you change something beside the tie?")
     _require_lasting(model)
+
+
+def _still(can, work, *args):
+    """What work(*args) gives; Wrong if the student's change has broken it."""
+    try:
+        return work(*args)
+    except Exception as error:
+        raise Wrong(f"after your change the model no longer {can}: {error}") from None
 
 
 def _require_pair(model, result):
     if isinstance(result, nn.Module) and result is not model:
         raise Wrong("you return another model; change the one that you were given, so that its owner has the tie.")
     for name, kind in (("wte", nn.Embedding), ("lm_head", nn.Linear)):
-        if not isinstance(getattr(model, name, None), kind):
+        layer = getattr(model, name, None)
+        if not isinstance(layer, kind):
             raise Wrong(f"model.{name} is no longer an nn.{kind.__name__}; keep both layers and share their weight.")
+        if not isinstance(getattr(layer, "weight", None), torch.Tensor):
+            raise Wrong(f"model.{name} has lost its weight; both layers need one, the same.")
 
 
 def _why_not_shared(table, head):
@@ -124,10 +160,12 @@ def _why_not_shared(table, head):
         return (
             f"the two weights have the shapes {tuple(table.shape)} and {tuple(head.shape)}, so they are not one tensor."
         )
+    if not isinstance(table, nn.Parameter) or not isinstance(head, nn.Parameter):
+        return "one of the two weights is a plain tensor now, which does not learn; both must be the same Parameter."
     if table.data_ptr() == head.data_ptr():
         return (
             "the two share their memory, but they are two Parameters: the optimizer steps both, "
-            "and a deepcopy or a saved file parts them. The two names must hold the same Parameter."
+            "and a deepcopy parts them. The two names must hold the same Parameter."
         )
     if torch.equal(table, head):
         return "the values are equal, but there are two tables: after one optimizer step they differ."
@@ -139,7 +177,7 @@ def _require_lasting(model):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     model(torch.tensor([[1, 2]])).square().sum().backward()
     optimizer.step()
-    twin = copy.deepcopy(model)
+    twin = _still("can be copied", copy.deepcopy, model)
     twin.load_state_dict(model.state_dict())
     for stage, tied in (("an optimizer step", model), ("a deepcopy and a state_dict round trip", twin)):
         if tied.wte.weight is not tied.lm_head.weight:

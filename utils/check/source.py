@@ -1,0 +1,66 @@
+"""What a student's function tells about itself without being run: is it still empty, what does it read?"""
+
+import ast
+import dis
+import functools
+import inspect
+import textwrap
+
+import numpy as np
+import torch
+
+VALUES = (torch.Tensor, np.ndarray, torch.nn.Module)
+
+
+def is_stub(answer) -> bool:
+    """Whether a function's body is still empty, in any of the forms in which people leave it so."""
+    try:
+        function = ast.parse(textwrap.dedent(inspect.getsource(_plain(answer)))).body[0]
+    except Exception:  # no source, or an object with odd attributes: not a stub that we know
+        return False
+    return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and all(map(_says_nothing, function.body))
+
+
+def note(answer) -> str:
+    """A line on tensors that a function takes from the notebook where it should take its inputs; "" if none."""
+    try:
+        function = _plain(answer)
+        read = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
+        found = {name for name in read if isinstance(function.__globals__.get(name), VALUES)}
+    except Exception:  # no bytecode to read, such as a built-in function
+        return ""
+    named = ", ".join(f"`{name}`" for name in sorted(found)[:3])
+    return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
+
+
+def _plain(answer):
+    """The function inside a partial, a decorator, or an object that can be called."""
+    while isinstance(answer, functools.partial):
+        answer = answer.func
+    answer = inspect.unwrap(answer)
+    return answer if inspect.isroutine(answer) else getattr(answer, "forward", type(answer).__call__)
+
+
+def _says_nothing(statement):
+    if isinstance(statement, ast.Raise):
+        return "NotImplementedError" in ast.unparse(statement)
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant) or _only_looks(statement.value)
+    if isinstance(statement, ast.Assign) and not all(isinstance(target, ast.Name) for target in statement.targets):
+        return False  # `model.bias = None` does something
+    if isinstance(statement, (ast.Return, ast.Assign, ast.AnnAssign)):
+        return _is_blank(statement.value)
+    return isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom))
+
+
+def _only_looks(node):
+    """A print that computes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
+        return False
+    return not any(isinstance(part, (ast.Call, ast.BinOp)) for shown in node.args for part in ast.walk(shown))
+
+
+def _is_blank(node):
+    if isinstance(node, ast.Tuple):
+        return all(map(_is_blank, node.elts))
+    return node is None or (isinstance(node, ast.Constant) and node.value in (None, ...))
