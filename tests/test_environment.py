@@ -1,6 +1,8 @@
 """What an environment lacks is named, and torch gets no more threads than there are CPUs."""
 
+import ast
 import os
+import re
 import sys
 from types import SimpleNamespace
 
@@ -78,6 +80,38 @@ def test_the_projects_own_files_can_be_read():
         assert unmet_requirements(environment.ROOT / name) == []
 
 
+@pytest.mark.parametrize("name", ["requirements.txt", "tests/requirements.txt"])
+def test_requirements_are_bounded_and_name_users_that_exist(name):
+    text = (environment.ROOT / name).read_text(encoding="utf-8")
+    for line in text.splitlines():
+        requirement, _, comment = line.partition("#")
+        bounded = "==" in requirement or (">=" in requirement and "<" in requirement)
+        assert bounded or requirement.strip() in ("", "-e ."), line
+        paths = re.findall(r"(?:utils|tests)/[\w./]*", comment)
+        assert [path for path in paths if not (environment.ROOT / path).exists()] == []
+
+
+def choices_of_a_machine(tree):
+    """Yield the lines of code that want worker processes or a device other than the CPU."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.keyword(arg="num_workers", value=value) if getattr(value, "value", None) != 0:
+                yield node.value.lineno
+            case ast.Attribute(attr="cuda" | "mps" | "xpu" | "accelerator" | "set_default_device"):
+                yield node.lineno
+            case ast.Constant(value=str(text)) if re.fullmatch(r"(cuda|mps|xpu)(:\d+)?", text):
+                yield node.lineno
+
+
+def test_the_library_chooses_neither_device_nor_worker_processes():
+    wrong = "x.to('cuda')\nDataLoader(data, num_workers=2)\nDataLoader(data, num_workers=n)\ntorch.mps.f()\nx.cuda()\n"
+    assert set(choices_of_a_machine(ast.parse(wrong))) == {1, 2, 3, 4, 5}
+    assert not list(choices_of_a_machine(ast.parse("DataLoader(data, num_workers=0)\nx.to('meta')")))
+    for path in (environment.ROOT / "utils").rglob("*.py"):
+        found = list(choices_of_a_machine(ast.parse(path.read_text(encoding="utf-8"))))
+        assert found == [] or path.name == "code_rules.py", (path, found)  # which names what lessons may not do
+
+
 def test_a_half_removed_package_is_not_installed(tmp_path, monkeypatch):
     (tmp_path / "half-1.0.dist-info").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
@@ -88,11 +122,13 @@ def test_ready(root):
     assert environment_line() == READY
 
 
-def test_what_is_missing_is_said_with_what_mends_it(root, installed):
+def test_what_is_missing_is_said_with_what_mends_it(root, installed, monkeypatch):
     installed.update(torch="2.9.1", numpy="1.26.4")
     line = environment_line()
     assert line.startswith("Not ready: torch 2.9.1 is installed, ==2.13.0 is wanted (and 1 more)")
     assert "python3 -m utils lab" in line
+    monkeypatch.setattr(environment, "COMMAND", "py -m utils")
+    assert "`py -m utils lab`" in environment_line()
 
 
 def test_a_kernel_of_another_python_is_said(root, installed):

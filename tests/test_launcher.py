@@ -1,10 +1,9 @@
-"""`python3 -m utils` in small real projects: real venvs and real pip, tiny wheels of our own."""
+"""The commands lab, test and build in small real projects: real venvs and real pip, tiny wheels of our own."""
 
 import contextlib
 import http.server
 import json
 import os
-import platform
 import re
 import shutil
 import signal
@@ -13,208 +12,14 @@ import subprocess
 import sys
 import threading
 import time
-import zipfile
-from pathlib import Path
 
 import pytest
+from small_course import FAKE_LAB, LESSON, Project, wait_for
 
-from utils import __main__ as entry
-from utils import install, launcher
+from utils import launcher
 from utils.environment import ROOT
 
-MODULES = ["__init__", "__main__", "launcher", "install", "environment", "my_work"]
-PYTHONS = Path.home().glob(".pyenv/versions/[23].*/bin/python")  # where pyenv keeps them, if it is here
-OLD_PYTHONS = [path for path in PYTHONS if [int(part) for part in path.parts[-3].split(".")[:2]] < [3, 11]]
-LESSON = json.dumps({"cells": [{"cell_type": "markdown", "source": "# Start here"}]})
-
-# a JupyterLab that notes how it was started, and may wait for Ctrl-C
-FAKE_LAB = """
-import json, os, sys, time
-import utils
-started = {"options": sys.argv[1:], "folder": os.getcwd(), "utils": utils.__file__, "environment": dict(os.environ)}
-with open(os.environ["STARTED"], "w", encoding="utf-8") as file:
-    json.dump(started, file)
-try:
-    time.sleep(float(os.environ.get("FAKE_WAIT", 0)))
-except KeyboardInterrupt:
-    pass
-"""
-FAKE_TOOL = "import sys; print({0!r}, *sys.argv[1:], flush=True); sys.exit({1})"
-WHEELS = {
-    ("jupyterlab", "4.6.6"): {
-        "jupyterlab/__main__.py": FAKE_LAB,
-        "jupyter_core/paths.py": "import os; jupyter_runtime_dir = lambda: os.environ['JUPYTER_RUNTIME_DIR']",
-    },
-    ("torch", "2.13.0+cpu"): {"torch/__init__.py": ""},
-    ("course_extra", "1.0"): {"course_extra.py": ""},
-    ("course_tests", "1.0"): {
-        "ruff/__main__.py": FAKE_TOOL.format("ruff", 1),
-        "pytest/__main__.py": FAKE_TOOL.format("pytest", 0),
-    },
-}
-
-
-def write_wheel(folder, name, version, modules):
-    info = f"{name}-{version}.dist-info"
-    texts = {
-        **modules,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = "".join(f"{path},,\n" for path in [*texts, f"{info}/RECORD"])
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        for path, text in {**texts, f"{info}/RECORD": record}.items():
-            wheel.writestr(path, text)
-
-
-class Project:
-    """A small course in a folder of its own, and the means to start it."""
-
-    def __init__(self, root, wheels):
-        self.root, self.venv = root, root / ".venv"
-        self.started = root / "started.json"
-        ours = ("PIP_", "PYTHON", "JUPYTER", "LC_", "LANG", "VIRTUAL_ENV")
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-        self.environment |= {
-            "PIP_CONFIG_FILE": os.devnull,
-            "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": str(wheels),
-            "PIP_RETRIES": "0",
-            "STARTED": str(self.started),
-            "JUPYTER_RUNTIME_DIR": str(root / "runtime"),
-        }
-
-    def write(self):
-        for folder in ["utils", "lessons", "tests"]:
-            (self.root / folder).mkdir(parents=True)
-        for module in MODULES:
-            shutil.copy(ROOT / "utils" / f"{module}.py", self.root / "utils")
-        (self.root / "lessons/00_start_here.ipynb").write_text(LESSON)
-        (self.root / "requirements.txt").write_text("jupyterlab>=4.6,<4.7\ntorch==2.13.0\ncourse-extra==1.0\n")
-        (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n")
-        return self
-
-    def popen(self, *arguments, python=sys.executable, start=("-m", "utils"), **environment):
-        return subprocess.Popen(
-            [python, *start, *(arguments or ["lab", "--no-browser"])],
-            cwd=environment.pop("cwd", self.root),
-            env={**self.environment, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            start_new_session=True,
-        )
-
-    def run(self, *arguments, **options):
-        process = self.popen(*arguments, **options)
-        try:
-            out, err = process.communicate(timeout=60)
-        finally:
-            kill_all(process)
-        return process.returncode, out, err
-
-    def lab(self, *arguments, **options):
-        """Open the lab; it has to work. Returns what is printed."""
-        code, out, err = self.run("lab", "--no-browser", *arguments, **options)
-        assert (code, err) == (0, ""), out + err
-        return out
-
-    def fails(self, *arguments, **options):
-        """Run a command; it has to end with one sentence, which is returned."""
-        code, _, err = self.run(*arguments, **options)
-        assert code == 1
-        return one_sentence(err)
-
-    def record(self):
-        return json.loads(self.started.read_text(encoding="utf-8"))
-
-    def site(self):
-        return next(self.venv.glob("lib/python*/site-packages"))
-
-    def forget(self, package="course_extra"):
-        """Make it so that this package is still to be installed."""
-        for path in [*self.site().glob(f"{package}-*"), *self.venv.glob("*.stamp")]:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-
-def one_sentence(text):
-    assert text.isascii(), text
-    assert text.count("\n") == 1, text
-    assert text.endswith(".\n"), text
-    return text
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def kill_all(process):
-    """Kill what is left of a start and of all that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with process:  # closes its pipes, and waits
-        pass
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheels")
-    for (name, version), modules in WHEELS.items():
-        write_wheel(folder, name, version, modules)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def first_start(tmp_path_factory, wheels):
-    """A course opened for the first time, in the C locale, in a folder that is not ASCII: project and output."""
-    project = Project(tmp_path_factory.mktemp("first") / "my course é ü", wheels).write()
-    return project, project.lab("--collaborative", "--ip=0.0.0.0", PYTHONUTF8="0", LC_ALL="C")
-
-
-@pytest.fixture
-def bare(tmp_path, wheels):
-    """A course that was never opened."""
-    return Project(tmp_path / "course", wheels).write()
-
-
-@pytest.fixture
-def opened(tmp_path, wheels, first_start):
-    """A course that was opened before, and moved since."""
-    shutil.copytree(first_start[0].root, tmp_path / "course", symlinks=True)
-    project = Project(tmp_path / "course", wheels)
-    project.started.unlink()
-    return project
-
-
-@pytest.fixture
-def silent_index():
-    """An index that takes pip's call and never answers: the environment that leads there, and a wait for the call."""
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        server.settimeout(30)
-        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        yield {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": address}, lambda: stack.enter_context(server.accept()[0])
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """Mount a disk of our own in place of a folder, with the options given."""
-    mounted = []
-
-    def mount(folder, options):
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", folder], capture_output=True)
-        if done.returncode:
-            pytest.skip("mounting a small disk needs root")
-        mounted.append(folder)
-
-    if not shutil.which("mount"):
-        pytest.skip("no mount on this machine")
-    yield mount
-    for folder in mounted:
-        subprocess.run(["umount", folder], check=True)
+pytest_plugins = ["small_course_fixtures"]
 
 
 # the first start and the next
@@ -293,69 +98,6 @@ def test_the_venv_itself_can_start_and_mend(opened):
     assert "2/3" not in out
 
 
-# what mends itself
-
-
-def test_changed_requirements_are_installed(opened):
-    with (opened.root / "requirements.txt").open("a") as file:
-        file.write("course-tests==1.0\n")
-    assert "course_tests-1.0" in opened.lab().replace("course-tests-1.0", "course_tests-1.0")
-    assert "2/3" not in opened.lab()
-
-
-def test_a_half_installed_package_is_installed_again(opened):
-    (opened.venv / "lab.stamp").unlink()
-    next(opened.site().glob("course_extra-*/INSTALLER")).unlink()
-    (opened.site() / "course_extra.py").unlink()
-    opened.lab()
-    assert (opened.site() / "course_extra.py").exists()
-
-
-def test_a_stamp_alone_is_not_trusted(opened):
-    (opened.venv / "bin/python").unlink()
-    (opened.venv / "bin/python").symlink_to("/nowhere/python")  # as after an upgrade of the system's Python
-    assert "2/3" in opened.lab()
-    assert "2/3" not in opened.lab()
-
-
-def test_killed_while_the_environment_is_made(bare):
-    process = bare.popen()
-    wait_for((bare.venv / "bin/python").exists)
-    kill_all(process)
-    assert not (bare.venv / "lab.stamp").exists()
-    bare.lab()
-
-
-def test_killed_while_pip_runs(opened, silent_index):
-    opened.forget()
-    environment, wait_for_call = silent_index
-    first, second = opened.popen(**environment), None
-    try:
-        wait_for_call()
-        first.kill()  # and its pip goes on
-        second = opened.popen()
-        assert "waiting" in second.stdout.readline()
-        assert not (opened.venv / "lab.stamp").exists()
-        kill_all(first)
-        out, err = second.communicate(timeout=30)
-        assert (second.returncode, err) == (0, ""), out
-    finally:
-        for process in filter(None, [first, second]):
-            kill_all(process)
-
-
-def test_interrupted(opened, silent_index):
-    opened.forget()
-    environment, wait_for_call = silent_index
-    with opened.popen(**environment) as process:
-        wait_for_call()
-        os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert "Interrupted" in one_sentence(err)
-    opened.lab()
-
-
 def test_ctrl_c_ends_jupyterlab(opened):
     with opened.popen(FAKE_WAIT="20") as process:
         wait_for(opened.started.exists)
@@ -365,56 +107,6 @@ def test_ctrl_c_ends_jupyterlab(opened):
     assert (process.returncode, err) == (0, "")
 
 
-# one sentence each, and the next run works
-
-
-def test_no_venv_module(bare, tmp_path):
-    (tmp_path / "shadow").mkdir()
-    (tmp_path / "shadow/venv.py").write_text("raise ModuleNotFoundError(\"No module named 'venv'\")")
-    assert "python3-venv" in bare.fails(PYTHONPATH=str(tmp_path / "shadow"))
-
-
-def test_no_network(opened):
-    opened.forget()
-    offline = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": "http://127.0.0.1:9/"}
-    assert "network" in opened.fails(**offline)
-    opened.lab()
-
-
-def test_a_package_that_does_not_exist(opened):
-    with (opened.root / "requirements.txt").open("a") as file:
-        file.write("course-absent==9\n")
-    sentence = opened.fails()
-    assert "No matching distribution found for course-absent==9" in sentence
-    assert str(opened.venv / "install.log") in sentence
-
-
-def test_disk_full(bare, small_disk):
-    disk = bare.root / ".venv"
-    disk.mkdir()
-    small_disk(disk, "size=8m")
-    assert "The disk is full" in bare.fails()
-    assert not (bare.venv / "lab.stamp").exists()
-    subprocess.run(["mount", "-o", "remount,size=200m", disk], check=True)
-    bare.lab()
-
-
-def test_too_little_space_to_begin(tmp_path, wheels, small_disk):
-    (tmp_path / "small").mkdir()
-    small_disk(tmp_path / "small", "size=50m")
-    project = Project(tmp_path / "small/course", wheels).write()
-    assert "about 2 GB" in project.fails()
-    assert not project.venv.exists()
-
-
-def test_a_folder_that_is_not_writable(tmp_path, wheels, small_disk):
-    (tmp_path / "small").mkdir()
-    small_disk(tmp_path / "small", "size=3g")
-    project = Project(tmp_path / "small/course", wheels).write()
-    subprocess.run(["mount", "-o", "remount,ro", tmp_path / "small"], check=True)
-    assert "not writable" in project.fails(PYTHONDONTWRITEBYTECODE="1")
-
-
 def test_port_taken(opened):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -422,79 +114,6 @@ def test_port_taken(opened):
     opened.lab("--port", str(port))
     assert f"--ServerApp.port={port}" in opened.record()["options"]
     assert "Port 99999 is" in opened.fails("lab", "--port=99999")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
-        ("OSError: [WinError 112] There is not enough space on the disk", "disk is full"),
-        ("The virtual environment was not created because ensurepip is not available.", "python3-venv"),
-        ("/usr/bin/python3: No module named venv", "python3-venv"),
-        ("[Errno 13] Permission denied: '/srv/course/.venv'", "not writable"),
-        ("[WinError 5] Zugriff verweigert: '.venv'", "not writable"),
-        ("WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(…)'", "network"),
-        ("pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool(…): Read timed out.", "network"),
-    ],
-)
-def test_known_causes(text, words):
-    assert words in install.explain(text)
-
-
-def test_last_error():
-    assert install.last_error("WARNING: a\nERROR: first\n  ERROR: second\nhint: c") == "second"
-    assert install.last_error("ERROR: Exception:\nTraceback\nMemoryError: too big\n") == "MemoryError: too big"
-    assert install.last_error("") == ""
-
-
-# Pythons and machines that cannot do it
-
-
-@pytest.mark.skipif(not OLD_PYTHONS, reason="no old Python on this machine")
-@pytest.mark.parametrize("python", OLD_PYTHONS, ids=lambda path: path.parts[-3])
-def test_old_pythons_are_told(bare, python):
-    for start in [("-m", "utils"), (str(bare.root / "utils"),)]:
-        assert "is too old" in bare.fails("lab", python=python, start=start)
-    assert not bare.venv.exists()
-
-
-@pytest.mark.parametrize(
-    ("version", "words"),
-    [((3, 10), "3.10 is too old"), ((3, 11), None), ((3, 14), None), ((3, 15), "3.15 is too new"), ((4, 0), "new")],
-)
-def test_versions(monkeypatch, version, words):
-    monkeypatch.setattr(sys, "version_info", version)
-    assert words in entry.refusal() if words else entry.refusal() is None
-
-
-def test_a_refusal_comes_before_any_import_of_ours(bare):
-    (bare.root / "utils/launcher.py").write_text("this is no Python")
-    code = "import runpy, sys; sys.version_info = (3, 9, 0); runpy.run_module('utils', run_name='__main__')"
-    assert "too old" in one_sentence(bare.run(start=("-c", code))[2])
-
-
-def test_intel_mac(monkeypatch):
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(sys, "path", [])
-    assert "Intel build of Python" in entry.refusal()
-    monkeypatch.setattr(platform, "machine", lambda: "arm64")
-    assert entry.refusal() is None
-
-
-def test_cpu_is_recommended_and_used(opened, monkeypatch):
-    opened.forget("torch")
-    monkeypatch.setitem(opened.environment, "PATH", "/nowhere")  # no nvidia-smi there
-    gpu = os.path.exists("/proc/driver/nvidia") or platform.system() != "Linux"
-    assert ("with `--cpu`" in opened.lab()) != gpu
-    opened.forget("torch")
-    assert "with `--cpu`" not in opened.lab("--cpu")
-    log = (opened.venv / "install.log").read_text(encoding="utf-8")
-    assert "Ignoring indexes: https://download.pytorch.org/whl/cpu" in log
-
-
-def test_the_real_torch_pin():
-    assert re.fullmatch(r"torch==2\.\d+\.\d+", install.torch_pin())
 
 
 # a JupyterLab that runs already
@@ -545,7 +164,34 @@ def test_another_folders_or_a_dead_jupyterlab_is_not(opened, tmp_path):
     assert "3/3" in opened.lab()
 
 
+def test_options_that_a_running_jupyterlab_cannot_take_are_said(opened):
+    for options in [["--port=8899"], ["--collaborative"]]:
+        with running_server(opened, opened.root):
+            out = opened.lab(*options)
+        assert "were not used" in out.splitlines()[1]
+
+
+@pytest.mark.parametrize("answer", [None, ""])
+def test_a_jupyter_that_cannot_say_where_servers_are_noted(opened, answer):
+    opened.environment.pop("JUPYTER_RUNTIME_DIR")
+    if answer is not None:
+        opened.environment["JUPYTER_RUNTIME_DIR"] = answer
+    with running_server(opened, opened.root):
+        start = [str(opened.root / "utils")]
+        assert "3/3" in opened.lab(start=start, cwd=opened.root / "runtime")  # where its notes would be found
+
+
 # test and build
+
+
+def test_every_command_works_from_nothing_in_a_folder_that_is_not_ascii(tmp_path, wheels):
+    project = Project(tmp_path / "my course é ü", wheels).write()
+    (project.root / "utils/notebooks.py").write_text("main = lambda arguments: print('build', arguments) or 0\n")
+    code, out, err = project.run("test", PYTHONUTF8="0", LC_ALL="C")
+    assert (code, err, out.splitlines()[-1]) == (1, "", "Failed: style")  # by the stand-in for ruff
+    shutil.rmtree(project.venv)
+    code, out, err = project.run("build", "--check", PYTHONUTF8="0", LC_ALL="C")
+    assert (code, err, out.splitlines()[-1]) == (0, "", "build ['--check']")
 
 
 def test_tests_and_build_have_their_environment(opened):
@@ -558,8 +204,9 @@ def test_tests_and_build_have_their_environment(opened):
     ran = [line for line in out.splitlines() if line.startswith(("ruff", "pytest"))]
     assert ran == [
         "ruff check .",
-        "pytest tests -n 2 --dist loadscope",
-        "pytest --nbval lessons solutions -n 2 --dist loadscope",
+        "ruff format --check .",
+        "pytest tests -rs -n 2 --dist loadscope --junitxml=.pytest_cache/tests.xml",
+        "pytest --nbval lessons solutions -rs -n 2 --dist loadscope --junitxml=.pytest_cache/notebooks.xml",
     ]
     assert out.splitlines()[-1] == "Failed: style"
     assert "2/3" not in opened.run("test")[1]
@@ -568,15 +215,39 @@ def test_tests_and_build_have_their_environment(opened):
         assert opened.run("build", "--check", "01", python=python) == (4, "build ['--check', '01']\n", "")
 
 
-def test_all_passed(monkeypatch, capsys):
+def test_all_passed(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(launcher, "prepare", lambda kind: sys.executable)
-    monkeypatch.setattr(launcher, "TESTS", {"one": ["platform"], "two": ["platform"]})
+    monkeypatch.setattr(launcher, "ROOT", tmp_path)
+    monkeypatch.setattr(launcher, "TESTS", {"one": [["platform"]], "two": [["platform"], ["platform"]]})
     assert launcher.test() == 0
     assert capsys.readouterr().out.splitlines()[-1] == "Passed: one, two"
 
 
-@pytest.mark.parametrize("arguments", [["--fast"], ["test", "--fast"], ["bild"], ["lab", "--port=x"]])
-def test_wrong_commands(bare, arguments):
-    code, _, err = bare.run(*arguments)
-    assert code == 2
-    assert "usage: python3 -m utils" in err
+def test_what_was_skipped_is_said(monkeypatch, tmp_path, capfd):
+    (tmp_path / "tests").mkdir()
+    lines = ["import pytest", "def test_one(): pytest.skip('no browser')", "def test_two(): pass"]
+    (tmp_path / "tests/test_some.py").write_text("\n".join(lines))
+    monkeypatch.setattr(launcher, "prepare", lambda kind: sys.executable)
+    monkeypatch.setattr(launcher, "ROOT", tmp_path)
+    title = "unit and browser tests"
+    monkeypatch.setattr(launcher, "TESTS", {title: launcher.TESTS[title]})
+    assert launcher.test() == 0
+    out = capfd.readouterr().out
+    assert re.search(r"SKIPPED \[1\] .*no browser", out)
+    assert out.splitlines()[-1] == f"Passed: {title} (skipped: 1, the reasons stand above)"
+
+
+def test_the_students_own_code_is_not_judged_for_style(tmp_path):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "my_work").mkdir()
+    (tmp_path / "my_work/mine.py").write_text("import os;x=( 1)")
+    for arguments in launcher.TESTS["style"]:
+        subprocess.run([sys.executable, "-m", *arguments], cwd=tmp_path, check=True)
+
+
+def test_in_ci_a_missing_browser_is_a_failure(tmp_path):
+    for program in ["python3", "chromium", "chromedriver"]:
+        (tmp_path / program).write_text('#!/bin/sh\necho "CI=$CI" "$@"')
+        (tmp_path / program).chmod(0o755)
+    environment = {**os.environ, "CI": "", "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    assert subprocess.check_output([ROOT / ".ci/run"], env=environment, text=True) == "CI=true -m utils test\n"

@@ -24,9 +24,10 @@ def refusal():
         return None
     age = "old" if version < OLDEST else "new"
     this = ".".join(str(number) for number in version)
+    example = "py -3.12" if os.name == "nt" else "python3.12"
     return (
         "Python " + this + " is too " + age + " for this course: install Python 3.11, 3.12, 3.13 or 3.14"
-        " and run the same command with it, for example `python3.12 -m utils lab`."
+        " and run the same command with it, for example `" + example + " -m utils lab`."
     )
 
 
@@ -34,7 +35,9 @@ def parse(arguments):
     """Return the known options, and the further ones that go to JupyterLab or to the notebook builder."""
     import argparse
 
-    parser = argparse.ArgumentParser(prog="python3 -m utils", allow_abbrev=False)
+    from utils.environment import COMMAND
+
+    parser = argparse.ArgumentParser(prog=COMMAND, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     lab = commands.add_parser("lab", help="open the course in JupyterLab", allow_abbrev=False)
     lab.add_argument("--cpu", action="store_true", help="install torch without GPU support: a small download")

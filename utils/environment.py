@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+COMMAND = "py -m utils" if os.name == "nt" else "python3 -m utils"
 READY = "Ready: everything this lesson needs is installed."
 
 REQUIREMENT = re.compile(r"([\w.-]+)\s*((?:(?:==|>=|<)\s*[\w.+]+\s*,?\s*)*)")
@@ -59,20 +60,20 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def environment_line() -> str:
-    """The line under the first cell of every notebook: all is well, or what is wrong and what mends it.
+    """Cap torch's threads, and return one line: all is well, or what is wrong and what mends it.
 
-    Caps torch's threads too, where torch is already imported.
+    The first cell of every notebook calls it, after importing torch.
     """
     cap_threads()
     unmet = unmet_requirements(ROOT / "requirements.txt")
     if unmet and (VENV / "lab.stamp").exists() and Path(sys.prefix).resolve() != VENV.resolve():
         return (
             f"Not ready: this notebook runs on another Python ({sys.prefix}) than the course's .venv;"
-            " close JupyterLab and open it with `python3 -m utils lab`."
+            f" close JupyterLab and open it with `{COMMAND} lab`."
         )
     if unmet:
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        return f"Not ready: {unmet[0]}{more}; close JupyterLab and run `python3 -m utils lab`, which mends it."
+        return f"Not ready: {unmet[0]}{more}; close JupyterLab and run `{COMMAND} lab`, which mends it."
     if two_openmp_runtimes(Path(sys.prefix)):
         return (
             "Not ready: conda and torch each brought an OpenMP runtime, and two can stop the kernel; make a new"

@@ -23,19 +23,33 @@ PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 SITE_PACKAGES = "Lib/site-packages" if WINDOWS else "lib/python*/site-packages"
 LOG = VENV / "install.log"
 REQUIREMENTS = {"lab": ["requirements.txt"], "test": ["requirements.txt", "tests/requirements.txt"]}
-SPACE = 2_000_000_000  # bytes: JupyterLab and torch without GPU support
+SPACE, GPU_SPACE = 2_000_000_000, 8_000_000_000  # bytes: JupyterLab with torch, without and with GPU support
+NEED = "about 8 GB, or 2 GB with `--cpu`" if platform.system() == "Linux" else "about 2 GB"
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"
 AGAIN = "then run the same command again"
+
+# run by .venv's Python: its version, and failure where it lacks something
+CHECK = """
+import sys
+from pathlib import Path
+from utils.environment import unmet_requirements
+print("%d.%d" % sys.version_info[:2])
+sys.exit(any(unmet_requirements(Path(name)) for name in sys.argv[1:]))
+"""
 
 NETWORK = r"NewConnectionError|NameResolutionError|Max retries exceeded|ConnectTimeout|ReadTimeout|ProxyError"
 # what to say for the first cause that pip, venv or an OSError names
 CAUSES = {
-    r"No space left|Errno 28\b|WinError 112\b|Disk quota exceeded": f"The disk is full: free about 2 GB, {AGAIN}.",
+    r"No space left|Errno 28\b|WinError 112\b|Disk quota exceeded": f"The disk is full: free {NEED}, {AGAIN}.",
     r"No module named '?(venv|ensurepip)|ensurepip is not available": (
         f"This Python lacks its venv module: install it (on Debian and Ubuntu: sudo apt install python3-venv), {AGAIN}."
     ),
     r"Permission denied|Read-only file system|WinError 5\b|Access is denied": (
         f"This folder is not writable ({ROOT}): move the course to a folder of your own, {AGAIN} there."
+    ),
+    r"Long Path|WinError 206\b": (
+        f"The path of this folder is too long for Windows ({ROOT}): move the course to a short one, such as"
+        f" C:\\course, {AGAIN} there."
     ),
     NETWORK: f"The download failed, no package index answers: check the network, {AGAIN} (details: {LOG}).",
 }
@@ -77,7 +91,8 @@ def explain(output: str) -> str | None:
 def sole_start() -> Iterator[tuple[int, ...]]:
     """Wait until no other start is at work in this folder; yield what holds the lock.
 
-    pip inherits it: if we are killed, the next start waits for that pip to end. Windows has no such lock.
+    pip inherits it: if we are killed, the next start waits for that pip to end. Windows has no such lock: two first
+    starts at the same moment can disturb each other there, and the next start mends it.
     """
     if fcntl is None:
         yield ()
@@ -110,9 +125,9 @@ def ensure(kind: str, lock: tuple[int, ...], cpu: bool = False) -> str:
 
 
 def stamped(kind: str) -> bool:
-    """Whether an installation for `kind` was finished, with these requirements, and its Python still runs."""
+    """Whether an installation for `kind` was finished, with these requirements, and nothing is missing since."""
     try:
-        return stamp(kind).read_text(encoding="ascii") == seal(kind, venv_version())
+        return stamp(kind).read_text(encoding="ascii") == seal(kind, venv_version(*REQUIREMENTS[kind]))
     except (OSError, ValueError):
         return False
 
@@ -128,9 +143,9 @@ def seal(kind: str, version: str) -> str:
     return hashlib.sha256(b"\0".join([version.encode(), *contents])).hexdigest()
 
 
-def venv_version() -> str:
-    """The version of .venv's Python, such as "3.11"; empty where it does not run."""
-    return answer("-c", "import sys; print('%d.%d' % sys.version_info[:2])")
+def venv_version(*requirements: str) -> str:
+    """The version of .venv's Python, such as "3.11"; empty where it does not run or lacks one of the requirements."""
+    return answer("-c", CHECK, *requirements)
 
 
 def answer(*arguments: str) -> str:
@@ -156,8 +171,8 @@ def install(kind: str, lock: tuple[int, ...], cpu: bool) -> None:
     LOG.unlink(missing_ok=True)
     if cpu:
         pip(lock, torch_pin(), "--index-url", TORCH_CPU)
-    elif cpu_is_wiser():
-        say("    No NVIDIA GPU found: with `--cpu`, the download would be some 200 MB instead of several GB")
+    elif platform.system() == "Linux" and not has("torch"):
+        recommend_cpu()
     pip(lock, *(f"--requirement={name}" for name in REQUIREMENTS[kind]))
     for done in ["lab"] if kind == "lab" else ["lab", "test"]:
         temporary = stamp(done).with_suffix(".new")
@@ -180,7 +195,7 @@ def make(lock: tuple[int, ...]) -> None:
     """Make .venv, in place of what is there. Raises Trouble."""
     free = shutil.disk_usage(ROOT).free
     if free < SPACE:
-        raise Trouble(f"The course needs about 2 GB on this disk, {free / 1e9:.1f} GB are free: free some, {AGAIN}.")
+        raise Trouble(f"The course needs {NEED} on this disk, {free / 1e9:.1f} GB are free: free some, {AGAIN}.")
     done = run([sys.executable, "-m", "venv", "--clear", VENV], lock, stdout=subprocess.PIPE)
     if done.returncode:
         # venv keeps the words of the pip that it started to itself
@@ -231,7 +246,11 @@ def torch_pin() -> str:
     return re.search(r"^torch==[\w.]+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.M)[0]
 
 
-def cpu_is_wiser() -> bool:
-    """Whether torch is about to arrive with GPU support that this machine has no use for."""
-    gpu = shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")
-    return platform.system() == "Linux" and not gpu and not has("torch")
+def recommend_cpu() -> None:
+    """Say so where torch arrives with GPU support that this machine has no room or no use for."""
+    free = shutil.disk_usage(ROOT).free
+    # no refusal: a machine's own pip settings may bring a torch without GPU support
+    if free < GPU_SPACE:
+        say(f"    {free / 1e9:.1f} GB are free: torch for GPUs may need about 8 GB, with `--cpu` 2 GB are enough")
+    elif not (shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")):
+        say("    No NVIDIA GPU found: with `--cpu`, the download would be some 200 MB instead of several GB")

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -23,16 +24,17 @@ LAB_OPTIONS = [
     f"--ServerApp.root_dir={ROOT}",
     f"--LabApp.default_url=/{START}",
     "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
-    # nothing is asked of other hosts
+    # no other host is asked, whatever the student's own settings say; utils/jupyter/ only spares the question
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
 ]
-TWO_AT_A_TIME = ["-n", "2", "--dist", "loadscope"]
+REPORTS = ".pytest_cache"  # ignored by git
+OPTIONS = ["-rs", "-n", "2", "--dist", "loadscope"]
 TESTS = {
-    "style": ["ruff", "check", "."],
-    "unit and browser tests": ["pytest", "tests", *TWO_AT_A_TIME],
-    "notebooks": ["pytest", "--nbval", "lessons", "solutions", *TWO_AT_A_TIME],
+    "style": [["ruff", "check", "."], ["ruff", "format", "--check", "."]],
+    "unit and browser tests": [["pytest", "tests", *OPTIONS, f"--junitxml={REPORTS}/tests.xml"]],
+    "notebooks": [["pytest", "--nbval", "lessons", "solutions", *OPTIONS, f"--junitxml={REPORTS}/notebooks.xml"]],
 }
 
 
@@ -69,6 +71,8 @@ def lab(cpu: bool, port: int | None, no_browser: bool, further: list[str]) -> in
     address = running_lab(python)
     if address:
         say(f"JupyterLab is running in this folder already: {address}")
+        if port is not None or further:
+            say("--port and further options were not used: end that JupyterLab first")
         if not no_browser:
             webbrowser.open(address)
         return 0
@@ -97,7 +101,10 @@ def running_lab(python: str) -> str | None:
     """The address of a JupyterLab that serves this folder already."""
     command = [python, "-c", RUNTIME_FOLDER]
     asked = subprocess.run(command, cwd=ROOT, env=child_environment(), capture_output=True)
-    for file in Path(os.fsdecode(asked.stdout.strip())).glob("jpserver-*.json"):
+    folder = os.fsdecode(asked.stdout.strip())
+    if asked.returncode or not folder:
+        return None
+    for file in Path(folder).glob("jpserver-*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, http.client.HTTPException):
             server = json.loads(file.read_text(encoding="utf-8"))
             # in the C locale, a name that is not ASCII has another form here than in JupyterLab
@@ -129,16 +136,24 @@ def check_port(port: int) -> None:
 
 
 def test() -> int:
-    """Run every test, whatever fails; say in the last line what did."""
+    """Run every test, whatever fails; say in the last line what did, or that some were skipped."""
     python = prepare("test")
     say("3/3 Running the tests")
-    failed = []
-    for title, arguments in TESTS.items():
-        say(f"\n== {title}: {' '.join(arguments)}")
-        if subprocess.run([python, "-m", *arguments], cwd=ROOT, env=child_environment()).returncode:
-            failed.append(title)
-    say(f"Failed: {', '.join(failed)}" if failed else f"Passed: {', '.join(TESTS)}")
+    failed = {}
+    for title, commands in TESTS.items():
+        for arguments in commands:
+            say(f"\n== {title}: {' '.join(arguments)}")
+            if subprocess.run([python, "-m", *arguments], cwd=ROOT, env=child_environment()).returncode:
+                failed[title] = True
+    more = f" (skipped: {count}, the reasons stand above)" if (count := skipped()) else ""
+    say(f"Failed: {', '.join(failed)}" if failed else f"Passed: {', '.join(TESTS)}{more}")
     return 1 if failed else 0
+
+
+def skipped() -> int:
+    """How many tests pytest skipped, by the reports that it left."""
+    reports = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob(f"{REPORTS}/*.xml"))
+    return sum(int(number) for number in re.findall(r'<testsuite [^>]*skipped="(\d+)"', reports))
 
 
 def build(arguments: list[str]) -> int:
