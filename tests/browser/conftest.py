@@ -9,32 +9,13 @@ import time
 import urllib.request
 from pathlib import Path
 
+import chromium
 import pytest
 from lab_page import LabPage
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "course"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="session")
-def chromium_path():
-    """Where the machine's Chromium or Chrome is; without one the test is skipped, in CI it fails."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        text = "The browser tests need Chromium or Chrome: install one, on Debian with `apt install chromium`."
-        pytest.fail(text) if os.environ.get("CI") else pytest.skip(text)
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -49,8 +30,9 @@ def lab(tmp_path_factory):
     options = [f"--IdentityProvider.token={TOKEN}", "--LabApp.expose_app_in_browser=True", "--allow-root"]
     command = [sys.executable, "-m", "utils", "lab", "--no-browser", f"--port={port}", *options]
     log = (folder / "lab.log").open("w")
-    # a student's kernel does not run under pytest
+    # a student's kernel does not run under pytest, and no tab is open from another course
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / "workspaces")
     server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, env=environment)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -81,24 +63,31 @@ def _wait_for(url, server, log, seconds=90):
 
 
 @pytest.fixture(scope="session")
-def browser(chromium_path):
+def browser():
+    path = chromium.find()
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=QUIET)
-        yield chromium
-        chromium.close()
+        running = playwright.chromium.launch(executable_path=path, args=chromium.QUIET)
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="module")
-def open_lesson(lab, browser):
-    """-> a function that opens a lesson of my_work/ in a fresh browser profile and gives its LabPage."""
-    folder, address = lab
-    contexts = []
+def open_page(lab, browser):
+    """-> a function that opens a path of the server in a fresh browser profile and gives its LabPage.
 
-    def open_(name):
+    Whatever the tests did, no page may have asked another host.
+    """
+    folder, address = lab
+    contexts, pages = [], []
+
+    def open_(path=""):
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         contexts.append(context)
-        return LabPage(context.new_page(), f"{address}/lab/tree/my_work/{name}.ipynb?token={TOKEN}&reset", folder)
+        reset = "&reset" if path else ""  # closes the tabs that an earlier page left open
+        pages.append(LabPage(context.new_page(), f"{address}/{path}?token={TOKEN}{reset}", folder))
+        return pages[-1]
 
     yield open_
     for context in contexts:
         context.close()
+    assert [url for page in pages for url in page.foreign] == []

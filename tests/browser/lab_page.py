@@ -3,6 +3,11 @@
 from urllib.parse import urlparse
 
 NOTEBOOK = "window.jupyterapp.shell.currentWidget"
+NOW = f"""() => ({{
+    path: {NOTEBOOK}.context.path,
+    trusted: {NOTEBOOK}.content.widgets.some(cell => cell.model.type === 'code' && cell.model.trusted),
+    kernel: {NOTEBOOK}.sessionContext.session.kernel.status,
+}})"""
 READY = """() => {
     const panel = window.jupyterapp?.shell?.currentWidget;
     return panel?.content?.widgets?.length > 0 && panel.context?.isReady
@@ -21,21 +26,33 @@ OUTPUTS = f"""id => {NOTEBOOK}.content.widgets
     .flatMap(cell => cell.model.outputs.toJSON().map(output => ({{id: cell.model.id, ...output}})))"""
 
 
+def foreign_to(page):
+    """-> a list that fills with the addresses of other hosts that a page asks."""
+    found = []
+
+    def note(request):
+        address = urlparse(request.url)
+        if address.scheme.startswith(("http", "ws")) and address.hostname != "127.0.0.1":
+            found.append(request.url)
+
+    page.on("request", note)
+    page.on("websocket", note)  # Playwright counts these apart
+    return found
+
+
 class LabPage:
-    """`page` is Playwright's; `foreign` lists the requests that went to another host."""
+    """`page` is Playwright's; `foreign` lists the requests and sockets that went to another host."""
 
     def __init__(self, page, url, folder):
         self.page, self.folder = page, folder
-        self.foreign, self.failed = [], []
-        page.on("request", self._note)
+        self.foreign, self.failed = foreign_to(page), []
         page.on("pageerror", lambda error: self.failed.append(str(error)))
         page.goto(url)
         page.wait_for_function(READY, timeout=60_000)
 
-    def _note(self, request):
-        address = urlparse(request.url)
-        if address.scheme.startswith(("http", "ws")) and address.hostname != "127.0.0.1":
-            self.foreign.append(request.url)
+    def now(self):
+        """The open notebook's path, whether any of its cells is trusted, and the status of its kernel."""
+        return self.page.evaluate(NOW)
 
     def run_all(self):
         """Run every cell from top to bottom, as the menu does, and wait for the last."""

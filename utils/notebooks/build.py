@@ -10,6 +10,7 @@ from utils.notebooks.derive import MarkerError, derive, drift, leaks, unrun
 from utils.notebooks.form import canonical, keep_stored, read, sanitizer, text_of, write
 from utils.notebooks.rules import different_starts, problems
 from utils.notebooks.run import RunError, run
+from utils.notebooks.timing import late
 
 ROOT = Path(__file__).parents[2]
 EDITIONS = ("solutions", "lessons")
@@ -28,9 +29,14 @@ def main(argv: list[str], root: Path = ROOT) -> int:
     names, unknown = _chosen(root, options.names)
     if unknown:
         return _report([f"no notebook is called {name}" for name in unknown], "")
-    failed = [] if options.check else [_build(root, name, options.timeout, options.fresh) for name in names]
-    broken = {name for name, error in zip(names, failed, strict=False) if error}
-    found = list(filter(None, failed)) + check(root, [name for name in names if name not in broken])
+    found, sound = [], []
+    for name in names:
+        try:
+            found += [] if options.check else _build(root, name, options.timeout, options.fresh)
+            sound.append(name)
+        except (UnreadableError, MarkerError, RunError) as error:
+            found.append(f"{error}; nothing was written")
+    found += check(root, sound)
     return _report(found, f"in order: {len(names)} notebook{'s' * (len(names) != 1)}")
 
 
@@ -75,23 +81,21 @@ def _load(root: Path, edition: str, name: str) -> NotebookNode | None:
     return nb
 
 
-def _build(root: Path, name: str, timeout: int, fresh: bool) -> str | None:
-    """Run and store both editions of one notebook; return the reason if that failed.
+def _build(root: Path, name: str, timeout: int, fresh: bool) -> list[str]:
+    """Run and store both editions of one notebook; say what took too long.
 
     Nothing is written before both have run. `fresh` also replaces outputs that nbval sees no difference in.
+    Raises UnreadableError, MarkerError or RunError.
     """
-    try:
-        source = _load(root, "solutions", name)
-        if source is None:
-            return f"lessons/{name}.ipynb: there is no solutions/{name}.ipynb to derive it from"
-        notebooks = {"solutions": canonical(source), "lessons": _derived(name, source)}
-        built = {edition: _built(root, edition, name, nb, timeout, fresh) for edition, nb in notebooks.items()}
-    except (UnreadableError, MarkerError, RunError) as error:
-        return f"{error}; nothing was written"
-    for edition, nb in built.items():
+    source = _load(root, "solutions", name)
+    if source is None:
+        raise UnreadableError(f"lessons/{name}.ipynb: there is no solutions/{name}.ipynb to derive it from")
+    notebooks = {"solutions": canonical(source), "lessons": _derived(name, source)}
+    built = {edition: _built(root, edition, name, nb, timeout, fresh) for edition, nb in notebooks.items()}
+    for edition, (nb, _) in built.items():
         if write(root / edition / f"{name}.ipynb", nb):
             print(f"{edition}/{name}.ipynb: written")
-    return None
+    return [sentence for _, slow in built.values() for sentence in slow]
 
 
 def _derived(name: str, source: NotebookNode) -> NotebookNode:
@@ -101,18 +105,21 @@ def _derived(name: str, source: NotebookNode) -> NotebookNode:
         raise MarkerError(f"solutions/{name}.ipynb, {error}") from None
 
 
-def _built(root: Path, edition: str, name: str, nb: NotebookNode, timeout: int, fresh: bool) -> NotebookNode:
-    """Run one edition and return what is to be stored."""
-    folder = root / edition
+def _built(
+    root: Path, edition: str, name: str, nb: NotebookNode, timeout: int, fresh: bool
+) -> tuple[NotebookNode, list[str]]:
+    """Run one edition; return what is to be stored, and what took too long."""
+    folder, file = root / edition, f"{edition}/{name}.ipynb"
     folder.mkdir(exist_ok=True)
-    new = run(unrun(nb), folder, f"{edition}/{name}.ipynb", timeout)
+    new, seconds = run(unrun(nb), folder, file, timeout)
+    slow = [f"{file}: {sentence}" for sentence in late(name, new, seconds)]
     try:
         stored = _load(root, edition, name)
     except UnreadableError:
         stored = None
     if stored is None or fresh:
-        return new
-    return keep_stored(new, stored, sanitizer(root / "tests" / "nbval_sanitize.cfg"))
+        return new, slow
+    return keep_stored(new, stored, sanitizer(root / "tests" / "nbval_sanitize.cfg")), slow
 
 
 def check(root: Path = ROOT, names: list[str] | None = None) -> list[str]:

@@ -60,6 +60,7 @@ def tree(cell: NotebookNode) -> ast.Module:
 
 
 def tags(cell: NotebookNode) -> list[str]:
+    """Return a cell's tags."""
     return cell.metadata.get("tags", [])
 
 
@@ -75,17 +76,20 @@ def parses(cell: NotebookNode) -> Iterator[str]:
 
 
 def not_empty(cell: NotebookNode) -> Iterator[str]:
+    """An empty cell is a slip of the editor."""
     if not cell.source.strip():
         yield "it is empty"
 
 
 def short(cell: NotebookNode) -> Iterator[str]:
+    """One idea a cell."""
     lines = len(cell.source.splitlines())
     if lines > MAX_LINES:
         yield f"it has {lines} lines, more than {MAX_LINES}"
 
 
 def narrow(cell: NotebookNode) -> Iterator[str]:
+    """Nobody scrolls sideways to read code."""
     widest = max(map(len, cell.source.splitlines()), default=0)
     if widest > MAX_WIDTH:
         yield f"it has a line of {widest} characters, more than {MAX_WIDTH}"
@@ -117,6 +121,7 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 
 def forbidden_names(cell: NotebookNode) -> Iterator[str]:
+    """What fails strict nbval, ends the kernel, or needs another machine."""
     used = set(_words(tree(cell)))
     yield from (f"it uses {name}: {why}" for name, why in FORBIDDEN.items() if name in used)
 
@@ -131,6 +136,7 @@ def history(cell: NotebookNode) -> Iterator[str]:
 
 
 def device(cell: NotebookNode) -> Iterator[str]:
+    """Every lesson runs on the CPU, so that it runs everywhere."""
     texts = (node.value for node in ast.walk(tree(cell)) if isinstance(node, ast.Constant))
     if any(isinstance(text, str) and DEVICE.fullmatch(text) for text in texts):
         yield "it chooses a device other than the CPU"

@@ -107,7 +107,7 @@ def leaks(solution: NotebookNode, lesson: NotebookNode) -> list[str]:
     """Find lines of the answers that stand anywhere in the lesson's file.
 
     Sources, outputs and metadata are searched, with white space and HTML escapes taken away. A line counts
-    if it is longer than 15 characters and says something; the text of solution-only cells counts as well.
+    if it is longer than 15 characters and says something; all of a solution-only cell counts as well, code or text.
     """
     hay = [(where, _squeezed(text)) for where, text in _strings(lesson, "the notebook's metadata")]
     return [
@@ -121,7 +121,7 @@ def leaks(solution: NotebookNode, lesson: NotebookNode) -> list[str]:
 def _answer_lines(cell: NotebookNode) -> list[str]:
     """Return the lines of a cell that only the solution may hold."""
     lines = cell.source.split("\n")
-    if not (cell.cell_type == "markdown" and "solution-only" in cell.metadata.get("tags", [])):
+    if "solution-only" not in cell.metadata.get("tags", []):
         lines = [line for first, last in blocks(cell) for line in lines[first + 1 : last]]
     telling = (line for line in lines if not TRIVIAL.match(line.strip()))
     return [line for line in telling if len(" ".join(line.split())) > LEAK_LENGTH]

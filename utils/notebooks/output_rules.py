@@ -41,21 +41,25 @@ def _html(output: NotebookNode) -> list[tuple[str, dict]]:
 
 
 def no_address(output: NotebookNode) -> Iterator[str]:
+    """An address differs in every run."""
     if any(ADDRESS.search(text) for text in _texts(output)):
         yield "it stores a memory address (at 0x…)"
 
 
 def no_path(output: NotebookNode) -> Iterator[str]:
+    """A path of this machine exists on no other."""
     for match in filter(None, map(PATH.search, _texts(output))):
         yield f"it stores an absolute path ({match[0]}…)"
 
 
 def no_kernel_file(output: NotebookNode) -> Iterator[str]:
+    """A name that the kernel gives to a cell differs in every run."""
     if any(KERNEL_FILE.search(text) for text in _texts(output)):
         yield "it stores a file name of the kernel"
 
 
 def no_warning(output: NotebookNode) -> Iterator[str]:
+    """Nobody is greeted by a warning, and many differ between versions."""
     if output.output_type == "stream" and output.get("name") == "stderr":
         lines = output.text.strip().splitlines()
         yield f"it stores a warning or other text on stderr ({lines[0][:60] if lines else ''})"
@@ -69,12 +73,14 @@ def no_bare_picture(output: NotebookNode) -> Iterator[str]:
 
 
 def has_text(output: NotebookNode) -> Iterator[str]:
+    """nbval compares the text, and a reader without pictures reads it."""
     data = output.get("data", {})
     if data and not data.get("text/plain"):
         yield "it stores a display without text/plain"
 
 
 def alt_text(output: NotebookNode) -> Iterator[str]:
+    """Who cannot see a picture hears its sentence."""
     for tag, attributes in _html(output):
         if tag == "img" and not (attributes.get("alt") or "").strip():
             yield "it stores an <img> without alt text"
@@ -88,6 +94,7 @@ def no_script(output: NotebookNode) -> Iterator[str]:
 
 
 def small(output: NotebookNode) -> Iterator[str]:
+    """An output that is too large slows down the browser."""
     size = len(json.dumps(output, ensure_ascii=False).encode())
     if size > MAX_BYTES:
         yield f"it stores an output of {size // 1000} KB, more than {MAX_BYTES // 1000} KB"

@@ -53,6 +53,7 @@ def _cell_problems(cell: NotebookNode) -> Iterator[str]:
 
 
 def code_cells(nb: NotebookNode) -> list[NotebookNode]:
+    """Return a notebook's code cells, in their order."""
     return [cell for cell in nb.cells if cell.cell_type == "code"]
 
 
@@ -60,6 +61,7 @@ def code_cells(nb: NotebookNode) -> list[NotebookNode]:
 
 
 def valid(nb: NotebookNode) -> Iterator[str]:
+    """The format that Jupyter itself checks when it opens a file."""
     if (nb.nbformat, nb.nbformat_minor) != (4, 5):
         yield f"the notebook's format is {nb.nbformat}.{nb.nbformat_minor}, not 4.5"
     for error in iter_validate(nb, version=4, version_minor=5):
@@ -77,6 +79,7 @@ def plain_metadata(nb: NotebookNode) -> Iterator[str]:
 
 
 def unique_ids(nb: NotebookNode) -> Iterator[str]:
+    """Two cells with one id cannot be told apart."""
     for name, count in Counter(cell.get("id") for cell in nb.cells).items():
         if not name:
             yield f"{count} cells have no id"
@@ -94,6 +97,7 @@ def counted(nb: NotebookNode) -> Iterator[str]:
 
 
 def one_title(nb: NotebookNode) -> Iterator[str]:
+    """A notebook has one title, and it stands first."""
     titles = [cell for cell in nb.cells for _ in TITLE.findall(_prose(cell))]
     first = next((cell for cell in nb.cells if cell.cell_type == "markdown"), None)
     if first is None or first not in titles:
@@ -115,6 +119,7 @@ def introduced(nb: NotebookNode) -> Iterator[str]:
 
 
 def exercise_headings(nb: NotebookNode) -> Iterator[str]:
+    """A student finds an exercise by its heading, with stars and minutes."""
     announced: set[str] = set()
     for cell in nb.cells:
         announced |= set(EXERCISE.findall(_prose(cell)))
@@ -150,33 +155,36 @@ def _bound(node: ast.Module) -> set[str]:
 
 
 def small_file(nb: NotebookNode) -> Iterator[str]:
+    """A large file opens slowly."""
     size = len(text_of(nb).encode())
     if size > MAX_BYTES:
         yield f"the notebook has {size / 1e6:.1f} MB, more than {MAX_BYTES / 1e6:.1f} MB"
 
 
 def different_starts(notebooks: dict[str, NotebookNode]) -> list[str]:
-    """Find the notebooks whose first code cell is not the one that most of them have."""
+    """Find the notebooks whose first code cell is not that of lesson 00, the first by file name.
+
+    `notebooks` maps paths, such as solutions/00_start_here.ipynb, to what they hold.
+    """
     starts = {name: code_cells(nb)[0].source if code_cells(nb) else "" for name, nb in notebooks.items()}
     if not starts:
         return []
-    usual = Counter(starts.values()).most_common(1)[0][0]
-    return [
-        f"{name}: its first code cell differs from the other notebooks'"
-        for name, source in starts.items()
-        if source != usual
-    ]
+    first = min(starts, key=lambda name: name.rpartition("/")[2])
+    differs = (name for name, source in starts.items() if source != starts[first])
+    return [f"{name}: its first code cell differs from that of {first}" for name in differs]
 
 
 # --- any cell
 
 
 def known_type(cell: NotebookNode) -> Iterator[str]:
+    """Text or code; a raw cell is shown to nobody."""
     if cell.cell_type not in ("code", "markdown"):
         yield f"it is a {cell.cell_type} cell"
 
 
 def only_tags(cell: NotebookNode) -> Iterator[str]:
+    """Everything else in a cell's metadata is an editor's trace."""
     if more := sorted(set(cell.metadata) - {"tags"}):
         yield f"its metadata holds {', '.join(more)}"
     if cell.metadata.get("tags") == []:
@@ -186,16 +194,19 @@ def only_tags(cell: NotebookNode) -> Iterator[str]:
 
 
 def no_attachments(cell: NotebookNode) -> Iterator[str]:
+    """A picture is drawn from data, not pasted."""
     if "attachments" in cell:
         yield "it has attachments"
 
 
 def clean_source(cell: NotebookNode) -> Iterator[str]:
+    """White space that nobody sees makes differences that nobody wants."""
     if cell.source.endswith("\n") or any(line != line.rstrip() for line in cell.source.split("\n")):
         yield "its source has white space at the end of a line, or an empty last line"
 
 
 def markers(cell: NotebookNode) -> Iterator[str]:
+    """The solution markers pair up."""
     try:
         blocks(cell)
     except MarkerError as error:
@@ -216,12 +227,14 @@ def told_errors(cell: NotebookNode) -> Iterator[str]:
 
 
 def whole_streams(cell: NotebookNode) -> Iterator[str]:
+    """How a stream is cut depends on the machine's speed."""
     outputs = cell.get("outputs", [])
     if len(merged(outputs)) != len(outputs):
         yield "it stores a stream in pieces"
 
 
 def result_counts(cell: NotebookNode) -> Iterator[str]:
+    """A result has the count of its cell."""
     for output in cell.get("outputs", []):
         if output.output_type == "execute_result" and output.execution_count != cell.execution_count:
             yield f"its result has the count {output.execution_count}, not {cell.execution_count}"
@@ -231,16 +244,19 @@ def result_counts(cell: NotebookNode) -> Iterator[str]:
 
 
 def no_widget(output: NotebookNode) -> Iterator[str]:
+    """A stored widget is the words 'model not found' to a reader."""
     if WIDGET_VIEW in output.get("data", {}):
         yield "it stores a widget view, which no reader without a kernel can see"
 
 
 def no_output_metadata(output: NotebookNode) -> Iterator[str]:
+    """An output's metadata is a trace of one run."""
     if output.get("metadata") or "transient" in output:
         yield "it stores metadata of an output"
 
 
 def short_traceback(output: NotebookNode) -> Iterator[str]:
+    """A traceback holds paths of this machine."""
     if output.output_type == "error" and output.traceback != [f"{output.ename}: {output.evalue}"]:
         yield "it stores more of a traceback than the error's type and message"
 

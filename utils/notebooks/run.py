@@ -33,24 +33,32 @@ class _Progress:
     def __init__(self, name: str, nb: NotebookNode):
         self.name, self.cell, self.start = name, None, time.monotonic()
         self.done, self.total = 0, sum(cell.cell_type == "code" for cell in nb.cells)
+        self.begun, self.seconds = self.start, {}  # when this cell began; cell id -> how long it took
 
     def starts(self, cell: NotebookNode, cell_index: int) -> None:
         """Note the cell that begins, for the line and for the message if it fails."""
         if cell.cell_type != "code":
             return
-        self.cell, self.done = cell, self.done + 1
+        self.cell, self.done, self.begun = cell, self.done + 1, time.monotonic()
         if sys.stdout.isatty():
             print(f"\r{self.name}: cell {self.done} of {self.total}", end="", flush=True)
+
+    def executed(self, cell: NotebookNode, **_) -> None:
+        """Note how long a cell took."""
+        self.seconds[cell.id] = time.monotonic() - self.begun
 
     def ends(self) -> None:
         """Print the finished line."""
         line = f"{self.name}: {self.total} cells, {time.monotonic() - self.start:.1f} s"
+        if self.seconds:
+            slowest = max(self.seconds, key=self.seconds.get)
+            line += f" (slowest: {slowest}, {self.seconds[slowest]:.1f} s)"
         # over the counting line, and longer than it
         print(f"\r{line:<78}" if sys.stdout.isatty() else line, flush=True)
 
 
-def run(nb: NotebookNode, folder: Path, name: str, timeout: int = 120) -> NotebookNode:
-    """Return the notebook with its outputs, in canonical form.
+def run(nb: NotebookNode, folder: Path, name: str, timeout: int = 120) -> tuple[NotebookNode, dict[str, float]]:
+    """Return the notebook with its outputs, in canonical form, and the seconds that each code cell took, by id.
 
     `folder` is the kernel's working directory, `name` is what the terminal shows, `timeout` is in seconds and
     for each cell. Raises RunError with one sentence naming notebook, cell and error; a cell with the tag
@@ -65,7 +73,7 @@ def run(nb: NotebookNode, folder: Path, name: str, timeout: int = 120) -> Notebo
         raise RunError(f"{where}: {_reason(error, timeout)}") from None
     finally:
         progress.ends()
-    return canonical(nb)
+    return canonical(nb), progress.seconds
 
 
 def _client(nb: NotebookNode, folder: Path, timeout: int, progress: _Progress) -> NotebookClient:
@@ -78,6 +86,7 @@ def _client(nb: NotebookNode, folder: Path, timeout: int, progress: _Progress) -
         # without this, each start warns that a local kernel is not encrypted
         extra_arguments=["--IPKernelApp.log_level=40"],
         on_cell_start=progress.starts,
+        on_cell_executed=progress.executed,
     )
     # what it would log is said once, by RunError
     client.log = logging.getLogger("utils.notebooks.quiet")

@@ -1,0 +1,95 @@
+"""The course's notebooks, as the tests read and run them."""
+
+import ast
+import linecache
+import re
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
+LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
+START = ROOT / "lessons" / "00_start_here.ipynb"
+
+
+def name(path):
+    """`lessons 01`, to name a test's case."""
+    return f"{path.parent.name} {path.stem[:2]}"
+
+
+def cells(path, kind=None):
+    """The cells of a notebook, of one kind or all."""
+    return [cell for cell in nbformat.read(path, 4).cells if kind in (None, cell.cell_type)]
+
+
+def tags(cell):
+    """A cell's tags."""
+    return cell.metadata.get("tags", [])
+
+
+def prose(path):
+    """What a notebook says in words, or all of a Markdown file."""
+    if path.suffix == ".md":
+        return path.read_text(encoding="utf-8")
+    return "\n\n".join(cell.source for cell in cells(path, "markdown"))
+
+
+def said(path):
+    """What a notebook's cells showed, as plain text."""
+    outputs = [output for cell in cells(path, "code") for output in cell.outputs]
+    return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
+
+
+def sections(path):
+    """(heading, code cells) for each part of a notebook that begins with a `## ` heading and has code."""
+    parts = [["start", []]]
+    for cell in cells(path):
+        if cell.cell_type == "code":
+            parts[-1][1].append(cell)
+        elif cell.source.startswith("## "):
+            parts.append([cell.source.splitlines()[0].strip("# "), []])
+    parts = [(heading, code) for heading, code in parts if code]
+    (_, first), (heading, second), *rest = parts  # the first section goes on where the first cell ends
+    return [(heading, [*first, *second]), *rest]
+
+
+def exercises(path):
+    """(cells to run first, exercise's cell) for each exercise: those are the cells that a section runs from."""
+    setup = cells(path, "code")[0]
+    for _, code in sections(path):
+        for cell in code:
+            if "exercise" in tags(cell):
+                before = code[: code.index(cell)]
+                yield [other for other in before if "run-from-here" in tags(other)] or [setup], cell
+
+
+def run(code_cells, space=None):
+    """Run cells as a kernel would, in a fresh namespace or in `space` -> namespace, value of the last line."""
+    space, value = {"__name__": "__main__"} if space is None else space, None
+    for cell in code_cells:
+        file = f"<cell {cell.id}>"
+        linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
+        *body, last = ast.parse(cell.source).body
+        shown = isinstance(last, ast.Expr)
+        exec(compile(ast.Module(body if shown else [*body, last], []), file, "exec"), space)
+        value = eval(compile(ast.Expression(last.value), file, "eval"), space) if shown else None
+    return space, value
+
+
+def glossary():
+    """{term: meaning} of lesson 00's table, in its order."""
+    rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", prose(START).split("## Glossary")[1], re.M)
+    return {term: meaning for term, meaning in rows if term != "Term" and not term.startswith("---")}
+
+
+def plain(text):
+    """Text without code, formulas, links' targets and HTML."""
+    code, formula, link = (
+        (r"```.*?```", r"`[^`]*`"),
+        (r"\$\$.*?\$\$", r"\$[^$]*\$"),
+        (r"!?\[|\]\([^)]*\)", r"https?:\S+"),
+    )
+    for pattern in (*code, *formula, *link, r"<[^>]+>"):
+        text = re.sub(pattern, " ", text, flags=re.S)
+    return text

@@ -1,0 +1,158 @@
+"""The house's order: which way imports run, how long things may be, what is documented, what lies at the top."""
+
+import ast
+import inspect
+import re
+import statistics
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from utils import counting, model, sampling
+
+ROOT = Path(__file__).resolve().parents[1]
+UTILS = ROOT / "utils"
+FILES = sorted(UTILS.rglob("*.py"))
+TREES = {path.relative_to(UTILS).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# a room imports its own files and what stands on a lower level
+LEVEL = {"validate": 0, "markup": 0, "model": 1, "plots": 3, "widgets": 4, "check": 5, "notebooks": 6}
+MIDDLE = 2  # counting, sampling, training and the like, which may use each other
+# standard library only, but for what `build` calls
+COMMANDS = {"__main__", "launcher", "install", "my_work", "environment"}
+TOP = {"README.md", "requirements.txt", "pyproject.toml", "LICENSE", "lessons", "solutions", "utils", "tests"}
+
+
+def imported(tree):
+    """Each module that a file imports, `utils.model` for `from utils import model`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from [f"utils.{alias.name}" for alias in node.names] if node.module == "utils" else [node.module]
+
+
+def wrong_imports(file, tree):
+    """The imports of a file in utils/ that run the wrong way."""
+    room = file.split("/")[0].removesuffix(".py")
+    for other in [name.split(".")[1] for name in imported(tree) if name.startswith("utils.")]:
+        mine, others = LEVEL.get(room, MIDDLE), LEVEL.get(other, MIDDLE)
+        if room in COMMANDS:
+            allowed = other in COMMANDS or (room, other) == ("launcher", "notebooks")
+        else:
+            allowed = other not in COMMANDS and (others < mine or other == room or others == mine == MIDDLE)
+        if not allowed:
+            yield f"{file} imports utils.{other}"
+
+
+def test_imports_run_one_way():
+    assert [found for file, tree in TREES.items() for found in wrong_imports(file, tree)] == []
+    assert (UTILS / "__init__.py").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("counting.py", "import utils.plots"),
+        ("sampling.py", "from utils import check"),
+        ("plots/new.py", "from utils.widgets.panel import Panel"),
+        ("check/engine.py", "from utils.notebooks import main"),
+        ("my_work.py", "from utils import model"),
+    ],
+)
+def test_an_import_that_runs_the_other_way_is_found(file, line):
+    assert len(list(wrong_imports(file, ast.parse(line)))) == 1
+
+
+def test_the_model_imports_torch_alone():
+    others = {name.split(".")[0] for name in imported(TREES["model.py"])} - sys.stdlib_module_names
+    assert others == {"torch", "utils"}
+    assert [name for name in imported(TREES["model.py"]) if name.startswith("utils")] == ["utils.validate"]
+
+
+def test_functions_and_modules_are_short():
+    functions = [(file, node) for file, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
+    lengths = {f"{file} {node.name}": node.end_lineno - node.lineno + 1 for file, node in functions}
+    assert {name: length for name, length in lengths.items() if length > 40} == {}
+    assert statistics.median(lengths.values()) <= 12
+    modules = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {path.name: length for path, length in modules.items() if length > 300} == {}
+
+
+def undocumented(tree, where):
+    """Public functions, classes and methods without a docstring, the module itself included."""
+    if ast.get_docstring(tree) is None:
+        yield where
+    for node in tree.body:
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and not node.name.startswith("_"):
+            if isinstance(node, ast.ClassDef):
+                yield from undocumented(node, f"{where} {node.name}")
+            elif ast.get_docstring(node) is None:
+                yield f"{where} {node.name}"
+
+
+def test_what_is_public_has_a_docstring():
+    assert [name for file, tree in TREES.items() if tree.body for name in undocumented(tree, file)] == []
+
+
+def test_comments_end_without_a_full_stop():
+    for path in [*FILES, *sorted((ROOT / "tests").rglob("*.py"))]:
+        with path.open("rb") as file:
+            comments = [token for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT]
+        assert [f"{path.name}:{c.start[0]}" for c in comments if re.search(r"(?<!\.)\.$", c.string)] == []
+
+
+SHAPE = re.compile(r"# .*\([BTSVdLHn][^()]*\)")
+COUNTS = re.compile(r"getattr\(.*|[\w.]+\.length( \+ .*\.shape\[\d\])?")  # numbers of tokens, not tensors
+
+
+def without_shape(source):
+    """Lines of `forward` and its helpers that make a tensor and do not end with its shape."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, FUNCTIONS)]
+    makers = [node for node in functions if node.name in ("forward", "append", "_split", "_causal")]
+    lines = [node for maker in makers for node in ast.walk(maker) if isinstance(node, (ast.Assign, ast.Return))]
+    for line in lines:
+        made = not isinstance(line.value, (ast.Name, ast.Dict)) and not COUNTS.fullmatch(ast.unparse(line.value))
+        last = source.splitlines()[line.end_lineno - 1].strip()
+        if made and not SHAPE.search(last):
+            yield last
+
+
+def test_every_tensor_of_the_model_has_its_shape_beside_it():
+    source = (UTILS / "model.py").read_text(encoding="utf-8")
+    assert list(without_shape(source)) == []
+    assert len(list(without_shape(re.sub(r"  # \(.*", "", source)))) >= 14
+
+
+def test_the_top_level_holds_what_the_house_names():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this copy is not a git repository, so what else lies here is the student's")
+    top = {name.split("/")[0] for name in listed.stdout.split("\0")} - {""}
+    assert {name for name in top if not name.startswith(".")} == TOP
+
+
+# names that other people's scripts call
+PUBLIC = {
+    model.GPTConfig: "vocab_size n_ctx n_embd n_layer n_head tied=True n_inner=None activation='gelu_tanh'"
+    " layer_norm_epsilon=1e-05",
+    model.GPT: "config",
+    model.GPT.forward: "self ids cache=None",
+    model.KVCache: "config batch_size=1",
+    counting.gpt_params: "vocab_size n_ctx n_embd n_layer tied=True",
+    counting.ledger: "cfg_or_model",
+    sampling.next_token_probs: "logits temperature=1.0 top_k=None top_p=None",
+    sampling.generate: "model ids max_new_tokens temperature=1.0 top_k=None top_p=None generator=None stop_token=None"
+    " use_cache=True",
+}
+
+
+@pytest.mark.parametrize(("public", "wanted"), PUBLIC.items(), ids=[public.__qualname__ for public in PUBLIC])
+def test_public_names_keep_their_arguments(public, wanted):
+    arguments = inspect.signature(public).parameters.values()
+    written = [str(argument.replace(annotation=argument.empty)) for argument in arguments]
+    assert written[: len(wanted.split())] == wanted.split()
+    assert all("=" in further for further in written[len(wanted.split()) :])
