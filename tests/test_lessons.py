@@ -1,55 +1,38 @@
 """What the notebooks teach: sections stand alone, exercises are solved by their solutions, prose and numbers agree."""
 
-import linecache
+import json
+import os
 import re
-from pathlib import Path
+import subprocess
+import sys
 
-import nbformat
+import numpy as np
 import pytest
+from notebook_files import (
+    LESSONS,
+    ROOT,
+    SOLUTIONS,
+    START,
+    cells,
+    exercises,
+    glossary,
+    name,
+    prose,
+    run,
+    said,
+    sections,
+    tags,
+)
 
 from utils import check
 from utils.counting import GPT2_FAMILY, gpt_params, tying_saving
+from utils.notebooks.rules import EXERCISE
 from utils.widgets import quiz
 from utils.widgets.table_explorer import TableExplorer
 
-ROOT = Path(__file__).resolve().parents[1]
-SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
-LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
-START = ROOT / "lessons" / "00_start_here.ipynb"
-
-
-def cells(path, kind=None):
-    return [cell for cell in nbformat.read(path, 4).cells if kind in (None, cell.cell_type)]
-
-
-def prose(path):
-    return "\n\n".join(cell.source for cell in cells(path, "markdown"))
-
-
-def sections(path):
-    """(heading, code cells) for each part of a notebook that begins with a `## ` heading and has code."""
-    parts = [["start", []]]
-    for cell in cells(path):
-        if cell.cell_type == "code":
-            parts[-1][1].append(cell)
-        elif cell.source.startswith("## "):
-            parts.append([cell.source.splitlines()[0].strip("# "), []])
-    parts = [(heading, code) for heading, code in parts if code]
-    (_, first), (heading, second), *rest = parts  # the first section goes on where the first cell ends
-    return [(heading, [*first, *second]), *rest]
-
-
 SECTIONS = [(path, heading, code) for path in LESSONS for heading, code in sections(path)]
-
-
-def run(code_cells):
-    """Run cells as a fresh kernel would, in a namespace of their own -> that namespace."""
-    space = {"__name__": "__main__"}
-    for cell in code_cells:
-        name = f"<cell {cell.id}>"
-        linecache.cache[name] = (len(cell.source), None, cell.source.splitlines(keepends=True), name)
-        exec(compile(cell.source, name, "exec"), space)
-    return space
+EXERCISES = [(path, before, cell) for path in LESSONS + SOLUTIONS for before, cell in exercises(path)]
+LESSON_01 = ROOT / "lessons" / "01_one_table_two_jobs.ipynb"
 
 
 def test_there_are_lessons():
@@ -58,7 +41,7 @@ def test_there_are_lessons():
 
 
 @pytest.mark.parametrize(("path", "heading", "code"), SECTIONS, ids=[f"{p.stem[:2]} {h[:30]}" for p, h, _ in SECTIONS])
-def test_every_section_runs_from_its_heading_alone(path, heading, code, monkeypatch, capsys):
+def test_every_section_runs_from_its_heading_alone(path, heading, code, monkeypatch):
     monkeypatch.chdir(path.parent)
     run(code)
 
@@ -66,9 +49,8 @@ def test_every_section_runs_from_its_heading_alone(path, heading, code, monkeypa
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_sections_after_the_first_begin_with_a_cell_to_run_from(path):
     for heading, code in sections(path)[1:]:
-        tags = code[0].metadata.get("tags", [])
-        exercise_that_imports = "exercise" in tags and code[0].source.startswith(("import ", "from "))
-        assert "run-from-here" in tags or exercise_that_imports, heading
+        exercise_that_imports = "exercise" in tags(code[0]) and code[0].source.startswith(("import ", "from "))
+        assert "run-from-here" in tags(code[0]) or exercise_that_imports, heading
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -88,21 +70,20 @@ def test_a_lesson_has_its_parts_and_a_sensible_size(path):
     markdown, code = len(cells(path, "markdown")), len(cells(path, "code"))
     assert 1.0 <= markdown / code <= 1.5
     lines = sorted(len(cell.source.splitlines()) for cell in cells(path, "code"))
-    assert 2 <= lines[len(lines) // 2] <= 7
+    # the primer of lesson 00 shows one operation a cell, each with its result
+    assert (2 if path == START else 3) <= lines[len(lines) // 2] <= 6
 
 
 def test_every_exercise_has_a_heading_and_a_check_and_the_other_way_round():
-    headings = {
-        n for path in LESSONS for n in re.findall(r"^### Exercise (\d\.\d) \(★+, \d+ min\)$", prose(path), re.M)
-    }
-    assert headings == set(check.EXERCISES)
+    headings = [number for path in LESSONS for number in EXERCISE.findall(prose(path))]
+    assert headings == list(check.EXERCISES)
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
 def test_the_solutions_solve_and_the_lessons_are_not_attempted(path):
     for edition, word in ((path, "passed"), (ROOT / "lessons" / path.name, "not attempted")):
         for cell in cells(edition, "code"):
-            if "exercise" in cell.metadata.get("tags", []):
+            if "exercise" in tags(cell):
                 texts = ["".join(out["data"]["text/plain"]) for out in cell.outputs]
                 assert [text.partition(":")[0] for text in texts] == [word], cell.id
 
@@ -113,26 +94,22 @@ def test_every_lesson_has_its_quiz(path):
     assert f'widgets.Quiz("{path.stem[:2]}")' in path.read_text(encoding="utf-8").replace('\\"', '"')
 
 
-def glossary():
-    return set(re.findall(r"^\| ([^|]+?) \| ", prose(START).split("## Glossary")[1], re.M)) - {"Term"}
-
-
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_glossary_links_lead_to_an_entry(path):
     linked = re.findall(r"\[([^\]]+)\]\((?:00_start_here\.ipynb)?#Glossary\)", prose(path))
     assert linked
     for term in linked:
-        assert {term.lower(), term.lower().removesuffix("s")} & glossary(), term
+        assert {term.lower(), term.lower().removesuffix("s")} & set(glossary()), term
 
 
 def test_the_glossary_is_in_order_and_says_something_for_each_term():
-    terms = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", prose(START).split("## Glossary")[1], re.M)[1:]
-    names = [term for term, _ in terms if not term.startswith("---")]
-    assert names == sorted(names, key=str.lower)
-    assert len(names) == len(set(names)) > 30
+    terms = re.findall(r"^\| ([^|]+?) \|", prose(START).split("## Glossary")[1], re.M)[1:]
+    assert terms == sorted(terms, key=str.lower)
+    assert terms == list(glossary())
+    assert len(terms) > 30
 
 
-@pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=lambda path: f"{path.parent.stem}-{path.stem}")
+@pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=name)
 def test_links_inside_the_course_resolve(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
         file, _, anchor = target.partition("#")
@@ -144,31 +121,128 @@ def test_links_inside_the_course_resolve(path):
             assert re.search(rf"^#+ {anchor.replace('-', ' ')}$", prose(there), re.M), target
 
 
-# numbers that lesson 01's prose states without a cell that prints them
+# --- cells, run once more in another way
 
 
-def test_the_numbers_of_lesson_01_hold():
-    text = prose(ROOT / "lessons" / "01_one_table_two_jobs.ipynb")
-    shares = {}
-    for name, c in GPT2_FAMILY.items():
+@pytest.mark.parametrize("missing", ["numpy", "torch", "utils"])
+def test_the_first_cell_says_in_one_line_what_is_missing(missing, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(SystemExit) as caught:
+        run(cells(START, "code")[:1])
+    assert re.fullmatch(rf"[^\n]*\b{missing}\b[^\n]*\. Start the course with: python3 -m utils lab", str(caught.value))
+    assert caught.value.__suppress_context__
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "cell"), EXERCISES, ids=[f"{name(path)} {cell.id}" for path, _, cell in EXERCISES]
+)
+def test_an_exercise_is_judged_alike_whenever_its_cell_runs(path, before, cell):
+    space, _ = run(before)
+    wanted = "passed" if path in SOLUTIONS else "not attempted"
+    assert [run([cell], space)[1].status for _ in range(2)] == [wanted, wanted]
+
+
+DRAW = """
+import hashlib, json, sys
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from notebook_files import SOLUTIONS, cells, name, tags
+
+shell, shown, pictures = InteractiveShell.instance(), {}, 0
+for path in SOLUTIONS:
+    shell.reset()
+    for cell in cells(path, "code"):
+        with capture_output() as captured:
+            done = shell.run_cell(cell.source)
+        assert done.success != ("raises-exception" in tags(cell)), (name(path), cell.id, done.error_in_exec)
+        bundles = [out.data for out in captured.outputs] + [shell.display_formatter.format(done.result)[0]]
+        data = [[bundle.get(mime) for mime in ("text/plain", "text/html")] for bundle in bundles]
+        pictures += "data:image/" in str(data)
+        shown[f"{name(path)} {cell.id}"] = hashlib.sha256(f"{captured.stdout}{data}".encode()).hexdigest()
+print(json.dumps([pictures, shown]))
+"""
+
+
+def test_two_runs_show_the_same_down_to_the_pixel(tmp_path):
+    # each keeps to one thread, and its history out of the user's home
+    shared = os.environ | {"PYTHONPATH": str(ROOT / "tests"), "OMP_NUM_THREADS": "1", "IPYTHONDIR": str(tmp_path)}
+    command = [sys.executable, "-c", DRAW]
+    runs = [
+        subprocess.Popen(command, env=shared | {"PYTHONHASHSEED": seed}, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for seed in "12"
+    ]
+    first, second = (json.loads(run.communicate(timeout=240)[0].splitlines()[-1]) for run in runs)
+    assert first == second
+    assert first[0] >= len(SOLUTIONS)
+
+
+# --- numbers that the prose states without a cell that prints them
+
+SMALL = GPT2_FAMILY["GPT-2 small"]
+STATED = [
+    (r"has ([\d,]+) places, ([\d,]+) of them zero", [SMALL.vocab_size, SMALL.vocab_size - 1]),
+    (r"copies (\d+) numbers; the product multiplies ([\d.]+) million", [768, round(768 * SMALL.vocab_size / 1e6, 1)]),
+    (r"\$V \\cdot d = ([\d{},]+)\$ numbers", [tying_saving(200, 64)]),
+    (r"([\d,]+) for the course model, ([\d,]+) for GPT-2 small", [tying_saving(200, 64), tying_saving(50_257, 768)]),
+    (r"the width to 768: ([\d,]+) numbers", [tying_saving(50_257, 768)]),
+    (r"For GPT-2 small, the number is ([\d.]+) million", [round(tying_saving(50_257, 768) / 1e6, 1)]),
+    (r"columns, ([\d.]+) million numbers", [768 * 50_000 / 1e6]),
+    (r"would give each token ([\d.]+\d)", [1 / 50_000]),
+    (r"Their losses are equal, ([\d.]+), which is \$\\ln 10\$", [round(float(np.log(10)), 2)]),
+]
+
+
+def numbers(texts):
+    """Numbers as they are written, `12{,}800` and `12,800` alike."""
+    return [float(re.sub(r"[{},]", "", text)) for text in texts]
+
+
+@pytest.mark.parametrize(("sentence", "wanted"), STATED, ids=[sentence for sentence, _ in STATED])
+def test_a_number_that_lesson_01_states_is_right(sentence, wanted):
+    (found,) = re.finditer(sentence, prose(LESSON_01))
+    assert numbers(found.groups()) == wanted
+
+
+def test_the_family_in_lesson_01_is_the_published_one():
+    rows = re.findall(r"^GPT-2 \w+ +([\d,]+) of +([\d,]+): +([\d.]+)%, +([\d.]+)%$", said(LESSON_01), re.M)
+    assert [numbers(row[1:]) for row in rows] == [
+        [124_439_808, 31.02, 23.67],
+        [354_823_168, 14.50, 12.67],
+        [774_030_080, 8.31, 7.67],
+        [1_557_611_200, 5.16, 4.91],
+    ]
+    for row, c in zip(rows, GPT2_FAMILY.values(), strict=True):
         total = gpt_params(c.vocab_size, c.n_ctx, c.n_embd, c.n_layer)
-        saved = tying_saving(c.vocab_size, c.n_embd)
-        shares[name] = round(100 * saved / total, 2), round(100 * saved / (total + saved), 2)
-    assert list(shares.values()) == [(31.02, 23.67), (14.50, 12.67), (8.31, 7.67), (5.16, 4.91)]
-    assert tying_saving(50_257, 768) == 38_597_376
-    assert "38,597,376" in text
-    assert tying_saving(200, 64) == 12_800
-    assert "12{,}800" in text
-    assert 50_256 == 50_257 - 1
-    assert 1 / 50_000 == 0.00002
+        assert numbers(row[:2]) == [tying_saving(c.vocab_size, c.n_embd), total]
+    for text in ('"about 30 %"', "For the XL model it is 5 %"):
+        assert text in prose(LESSON_01)
+
+
+@pytest.mark.parametrize(("bits", "number"), [(32, np.float32), (16, np.float16)])
+def test_the_overflow_of_lesson_01_begins_where_it_says(bits, number):
+    (exponent,) = re.findall(rf"[Ii]n {bits} bits \$e\^\{{(\d+)\}}\$ is", prose(LESSON_01))
+    with np.errstate(over="ignore"):
+        assert np.exp(number(exponent)) == np.inf > np.exp(number(int(exponent) - 1))
+
+
+def test_the_parameters_of_lesson_00_are_those_that_its_cell_counts():
+    (stated,) = re.findall(r"These ([\d,]+) numbers are the \[parameters\]", prose(START))
+    assert stated.replace(",", "") in said(START).splitlines()
+    assert numbers([stated]) == [gpt_params(200, 32, 64, 2)]
 
 
 def test_what_lesson_01_says_of_the_explorer_holds():
-    panel = TableExplorer()
-    own, rival = {}, {}
-    for width in (4, 64, 768):
-        panel.width.value = width
-        own[width], rival[width] = map(float, re.findall(r"(-?\d\.\d+) with", panel.sentence))
-    assert rival[4] > own[4], "At width 4 the best match of cat is another word"
-    assert own[64] > 5 * rival[64], "At width 64 the row's own score is many times higher than any rival's"
-    assert own[768] > 10 * rival[768], "at 768 nothing comes near"
+    panel, text = TableExplorer(), prose(LESSON_01)
+
+    def margin(word, width):
+        panel.token.value, panel.width.value = word, width
+        own, rival = map(float, re.findall(r"(-?\d\.\d+) with", panel.sentence))
+        return own / rival
+
+    widths = [width for width in panel.width.options if width >= 16]
+    assert "At width 4 the best match of *cat* is another word." in text
+    assert margin("cat", 4) < 1
+    assert "From width 16 on every word is its own best match, and at GPT-2's 768 nothing comes near." in text
+    assert min(margin(word, width) for word in panel.token.options for width in widths) > 1
+    assert min(margin(word, 768) for word in panel.token.options) > 5

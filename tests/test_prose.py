@@ -1,36 +1,17 @@
 """Spelling of everything a student reads, and the tone of the course."""
 
+import ast
 import json
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
+from notebook_files import LESSONS, ROOT, SOLUTIONS, cells, glossary, name, plain, prose
 from spellchecker import SpellChecker
 
-from utils import check
-
-ROOT = Path(__file__).resolve().parents[1]
-KNOWN = set((Path(__file__).parent / "words.txt").read_text(encoding="utf-8").split())
-FILES = [*sorted((ROOT / "lessons").glob("*.ipynb")), ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"]
-
-
-def plain(text):
-    """Text without code, formulas, links' targets and HTML."""
-    code, formula, link = (
-        (r"```.*?```", r"`[^`]*`"),
-        (r"\$\$.*?\$\$", r"\$[^$]*\$"),
-        (r"!?\[|\]\([^)]*\)", r"https?:\S+"),
-    )
-    for pattern in (*code, *formula, *link, r"<[^>]+>"):
-        text = re.sub(pattern, " ", text, flags=re.S)
-    return text
-
-
-def prose(path):
-    if path.suffix == ".md":
-        return path.read_text(encoding="utf-8")
-    return "\n\n".join(c.source for c in nbformat.read(path, 4).cells if c.cell_type == "markdown")
+KNOWN = set((ROOT / "tests" / "words.txt").read_text(encoding="utf-8").split())
+FILES = [*LESSONS, ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"]
+QUIZZES = sorted((ROOT / "utils" / "data" / "quizzes").glob("*.json"))
+SPOKEN = sorted(path for room in ("check", "widgets") for path in (ROOT / "utils" / room).rglob("*.py"))
 
 
 def misspelt(text):
@@ -39,16 +20,62 @@ def misspelt(text):
     return sorted(SpellChecker(distance=1).unknown(words - KNOWN))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def shown(path):
+    """The sentences that figures, panels and checks show in a notebook: what has a picture or a box, as text."""
+    outputs = [output.get("data", {}) for cell in cells(path, "code") for output in cell.outputs]
+    return "\n".join(data["text/plain"] for data in outputs if "text/html" in data)
+
+
+def sentences(path):
+    """What a module may say: its string constants of several words, but for docstrings and markup."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    return "\n".join(text for text in texts if isinstance(text, str) and " " in text.strip() and "<" not in text)
+
+
+@pytest.mark.parametrize("path", [*FILES, *SOLUTIONS], ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_spelling_of_the_texts(path):
     assert misspelt(prose(path)) == []
 
 
-def test_spelling_of_checks_and_quizzes():
-    said = [" ".join((e.target, e.meaning, *e.hints)) for e in check.EXERCISES.values()]
-    quizzes = [json.loads(path.read_text("utf-8")) for path in (ROOT / "utils" / "data" / "quizzes").glob("*.json")]
-    said += [str([q["question"], q["choices"]]) for quiz in quizzes for q in quiz]
-    assert misspelt(" ".join(said)) == []
+@pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=name)
+def test_spelling_of_what_pictures_and_panels_say(path):
+    assert misspelt(shown(path)) == []
+
+
+@pytest.mark.parametrize("path", QUIZZES, ids=lambda path: path.stem)
+def test_spelling_of_the_quizzes(path):
+    assert misspelt(str([[q["question"], q["choices"]] for q in json.loads(path.read_text("utf-8"))])) == []
+
+
+@pytest.mark.parametrize("path", SPOKEN, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_spelling_of_checks_and_panels(path):
+    assert misspelt(sentences(path)) == []
+
+
+# words so common that one link in the lessons so far is enough
+EVERYDAY = {"block", "context", "head", "id", "parameter", "score", "target", "token", "width"}
+
+
+def linked(path):
+    """Terms that a lesson links to the glossary, in the singular."""
+    links = re.findall(r"\[([^\]]+)\]\([^)]*#Glossary\)", prose(path))
+    return {form for link in links for form in (link.lower(), link.lower().removesuffix("s"))}
+
+
+def unlinked(path):
+    """Terms of the glossary that a lesson's prose uses and never links; tables, headings and lesson titles aside."""
+    text = re.sub(r"^(\||#).*$|\[[^\]]*\]\([^)#]*\)", "", prose(path).split("## Glossary")[0], flags=re.M)
+    so_far = EVERYDAY & {term for earlier in LESSONS[: LESSONS.index(path)] for term in linked(earlier)}
+    for term in {part.lower() for entry in glossary() for part in entry.split(", ")} - linked(path) - so_far:
+        if re.search(rf"\b{re.escape(term)}s?\b", plain(text).lower()):
+            yield term
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=name)
+def test_every_term_of_the_glossary_is_linked_where_a_lesson_uses_it(path):
+    assert sorted(unlinked(path)) == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

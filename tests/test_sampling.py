@@ -164,7 +164,7 @@ def test_a_million_draws_have_the_right_frequencies():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_no_random_number_draws_a_forbidden_token(monkeypatch, u, dtype):
     rows = [[0, 0.25, 0, 0.25, 0.5, 0], [0, 0, 1, 0, 0, 0], [0, 0.1, 0.1, 0.1, 0.1, 0], [1, 0, 0, 0, 0, 0]]
-    monkeypatch.setattr(torch, "rand", lambda *size, dtype, generator: torch.full(size, u, dtype=dtype))
+    monkeypatch.setattr(torch, "rand", lambda *size, dtype, generator, device: torch.full(size, u, dtype=dtype))
     found = draw(torch.tensor(rows, dtype=dtype))  # the third sums to 0.4, as rounding might have it, but worse
     assert found.dtype == torch.int64
     assert found.flatten().tolist() == {0.0: [1, 2, 1, 0], 0.25: [3, 2, 2, 0], 0.5: [4, 2, 3, 0]}.get(u, [4, 2, 4, 0])

@@ -85,7 +85,7 @@ def _storage(tensor):
 def conventions(cfg: GPTConfig) -> dict[str, int]:
     """The counts that different sources give for one model, each under the name of its convention.
 
-    Two sources that disagree usually differ in convention. "12 L d^2" is the body's matrices alone
+    Two sources that disagree usually differ in convention. "12 L d^2" is the body's matrices alone, with d_ff = 4d
     (Kaplan et al. 2020 count so); "without both tables" is the blocks and the final layer norm.
     """
     rows = ledger(cfg)
@@ -96,7 +96,7 @@ def conventions(cfg: GPTConfig) -> dict[str, int]:
         "entries of state_dict": total + (table if cfg.tied else 0),
         "without positions": total - positions,
         "without both tables": total - positions - table - rows["head"],
-        "12 L d^2": 12 * cfg.n_layer * cfg.n_embd**2,
+        "12 L d^2": cfg.n_layer * (4 * cfg.n_embd**2 + 2 * cfg.n_embd * cfg.d_ff),
     }
 
 

@@ -78,7 +78,7 @@ class KVCache:
 
     def __init__(self, config, batch_size=1, dtype=torch.float32, device=None):
         validate.instance("config", config, GPTConfig)
-        validate.whole_number("batch_size", batch_size)
+        batch_size = validate.whole_number("batch_size", batch_size)
         validate.instance("dtype", dtype, torch.dtype)
         shape = (config.n_layer, batch_size, config.n_head, config.n_ctx, config.d_head)
         validate.memory(2 * math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
@@ -268,8 +268,9 @@ def _share_head(model, state, prefix, *_):
 
 
 def _same(a, b):
+    alike = (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
     # is_set_to: one tensor under two names is the same, even when it holds NaN
-    return a.shape == b.shape and (a.is_meta or a.is_set_to(b) or torch.equal(a, b))
+    return alike and (a.is_meta or a.is_set_to(b) or torch.equal(a, b))
 
 
 def _weight_bytes(c):

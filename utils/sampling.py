@@ -62,7 +62,9 @@ def draw(probs, generator=None):
     """
     cumulated = probs.to(torch.float64).cumsum(-1)  # (B, V)
     cumulated = cumulated / cumulated[:, -1:]  # ends in exactly 1, above every random number
-    u = torch.rand(probs.shape[0], 1, dtype=torch.float64, generator=generator)  # (B, 1), from 0 up to below 1
+    u = torch.rand(
+        probs.shape[0], 1, dtype=torch.float64, generator=generator, device=probs.device
+    )  # (B, 1), from 0 up to below 1
     return torch.searchsorted(cumulated, u, right=True)  # (B, 1)
 
 
@@ -101,8 +103,10 @@ def generate(
 
 
 def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache):
-    cache = KVCache(model.config, len(ids), model.wte.weight.dtype) if use_cache and max_new_tokens else None
-    done = torch.zeros(len(ids), 1, dtype=torch.bool)  # (B, 1)
+    cache = (
+        KVCache(model.config, len(ids), model.wte.weight.dtype, ids.device) if use_cache and max_new_tokens else None
+    )
+    done = torch.zeros(len(ids), 1, dtype=torch.bool, device=ids.device)  # (B, 1)
     for _ in range(max_new_tokens):
         logits = _last_logits(model, ids, cache)  # (B, V)
         new = draw(next_token_probs(logits, *filters), generator)  # (B, 1)

@@ -1,0 +1,35 @@
+"""The README and the guide for contributors: what they show runs, what they link to is there."""
+
+import re
+
+import pytest
+from notebook_files import ROOT
+
+README, GUIDE = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"
+
+
+def test_the_readme_has_a_readable_length():
+    assert 400 <= len(README.read_text(encoding="utf-8").split()) <= 900
+
+
+def test_the_snippet_of_the_readme_runs():
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
+    space = {}
+    exec(compile(snippet.replace("\ngenerate(", "\nmade = generate("), "README.md", "exec"), space)
+    assert space["made"].shape == (1, 8)
+    assert space["made"][0, :3].tolist() == [1, 2, 3]
+    assert sum(parameter.numel() for parameter in space["model"].parameters()) == 114_944
+    assert "114,944 parameters" in README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", [README, GUIDE], ids=lambda path: path.name)
+def test_relative_links_lead_to_a_file(path):
+    links = re.findall(r"\]\(([^)\s#]+)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
+
+
+def test_the_files_that_the_guide_names_are_there():
+    text = GUIDE.read_text(encoding="utf-8") + README.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:utils|tests|solutions|lessons)/[\w./]*)`", text)
+    assert len(named) > 5
+    assert [name for name in named if not (ROOT / name).exists()] == []
