@@ -3,14 +3,31 @@
 A verdict begins with "passed", "not yet" or "not attempted". Nothing here raises into a notebook.
 """
 
-from utils.check import lesson_00, lesson_01, progress
+from utils.check import lesson_00, lesson_01, lesson_05, progress
 from utils.check.lesson_00 import ex_0_1
 from utils.check.lesson_01 import ex_1_1, ex_1_2, ex_1_3, ex_1_4, ex_1_5, ex_1_6
+from utils.check.lesson_05 import ex_5_1, ex_5_2, ex_5_3, ex_5_4, ex_5_5
 from utils.check.messages import Message
 
-__all__ = ["ex_0_1", "ex_1_1", "ex_1_2", "ex_1_3", "ex_1_4", "ex_1_5", "ex_1_6", "hint", "summary"]
+__all__ = [
+    "ex_0_1",
+    "ex_1_1",
+    "ex_1_2",
+    "ex_1_3",
+    "ex_1_4",
+    "ex_1_5",
+    "ex_1_6",
+    "ex_5_1",
+    "ex_5_2",
+    "ex_5_3",
+    "ex_5_4",
+    "ex_5_5",
+    "hint",
+    "summary",
+]
 
-EXERCISES = {exercise.number: exercise for exercise in (*lesson_00.EXERCISES, *lesson_01.EXERCISES)}
+LESSONS = (lesson_00, lesson_01, lesson_05)
+EXERCISES = {exercise.number: exercise for lesson in LESSONS for exercise in lesson.EXERCISES}
 _given: dict[str, int] = {}  # hints given so far
 
 

@@ -24,7 +24,7 @@ class Question(ipywidgets.VBox):
             options=options,
             index=None,
             layout=FULL,
-            description=f"choices {number}",
+            description="your choice",
             style={"description_width": "5em"},
         )
         self.check = ipywidgets.Button(description=f"Check {number}", tooltip=f"Check question {number}")
