@@ -21,6 +21,7 @@ ALL_RAN = f"""() => {{
 }}"""
 INDEX = f"id => {NOTEBOOK}.content.widgets.findIndex(cell => cell.model.id === id)"
 COUNT = f"id => {NOTEBOOK}.content.widgets.find(cell => cell.model.id === id).model.executionCount"
+FORGET_COUNT = f"id => {{ {NOTEBOOK}.content.widgets.find(cell => cell.model.id === id).model.executionCount = null; }}"
 OUTPUTS = f"""id => {NOTEBOOK}.content.widgets
     .filter(cell => cell.model.type === 'code' && (!id || cell.model.id === id))
     .flatMap(cell => cell.model.outputs.toJSON().map(output => ({{id: cell.model.id, ...output}})))"""
@@ -92,13 +93,10 @@ class LabPage:
 
     def press_and_wait(self, cell_id, keys):
         """Press keys that run a cell, wait until it has run -> its text."""
-        before = self.page.evaluate(COUNT, cell_id)
+        # a stored count may be the very one that comes next
+        self.page.evaluate(FORGET_COUNT, cell_id)
         self.page.keyboard.press(keys)
-        self.page.wait_for_function(
-            f"([id, before]) => {{ const now = ({COUNT})(id); return now && now !== before; }}",
-            arg=[cell_id, before],
-            timeout=60_000,
-        )
+        self.page.wait_for_function(COUNT, arg=cell_id, timeout=60_000)
         self.page.wait_for_function(ALL_RAN, timeout=60_000)
         return self.text_of(cell_id)
 
