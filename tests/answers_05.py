@@ -57,6 +57,8 @@ WRONG["5.2"] = [
     ("logarithm is taken of the mean", lambda logits, t: -_picked(logits.softmax(-1), t).mean().log()),
     ("softmax is missing", lambda logits, t: -_picked(logits, t).mean()),
     ("overflows", lambda logits, t: -_picked(logits.exp() / logits.exp().sum(-1, keepdim=True), t).log().mean()),
+    ("rounds to 0", lambda logits, t: -_picked(logits.softmax(-1).log(), t).mean()),
+    ("not the right one", lambda logits, t: -_picked((logits.softmax(-1) + 1e-9).log(), t).mean()),
     ("taken twice", lambda logits, t: F.cross_entropy(logits.softmax(-1).flatten(0, 1), t.flatten())),
     ("along the places", lambda logits, t: -_picked(logits.log_softmax(1), t).mean()),
     ("base 2", lambda logits, t: -_picked(logits.log_softmax(-1), t).mean() / torch.log(torch.tensor(2.0))),
@@ -110,6 +112,31 @@ def _with_autograd(model, optimizer, inputs, targets):
     return loss.item()
 
 
+def _cleared_late(model, optimizer, inputs, targets):
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+    return loss.item()
+
+
+def _stepped_early(model, optimizer, inputs, targets):
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    optimizer.zero_grad()
+    optimizer.step()
+    loss.backward()
+    return loss.item()
+
+
+def _divided_by_all(model, optimizer, inputs, targets):
+    losses = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), reduction="none")
+    loss = losses.mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
 def _zero_at_the_end(model, optimizer, inputs, targets):
     loss = nn.CrossEntropyLoss()(model(inputs).reshape(-1, 6), targets.reshape(-1))
     loss.backward()
@@ -132,6 +159,10 @@ WRONG["5.4"] = [
     ("still there and add up", _step(zero=False)),
     ("no step", _step(step=False)),
     ("nothing went backward", _step(backward=False)),
+    ("cleared after backward", _cleared_late),
+    ("before backward", _stepped_early),
+    ("divided by all places", _divided_by_all),
+    ("keeps the whole computation", _step(returns=lambda value: value)),
     ("shifted a second time", _step(lambda s, x, y: F.cross_entropy(s[:, :-1].flatten(0, 1), y[:, 1:].flatten()))),
     ("token that it reads", _step(lambda s, x, y: F.cross_entropy(s.flatten(0, 1), x.flatten()))),
     ("-100 are counted", _step(lambda s, x, y: F.cross_entropy(s.flatten(0, 1), y.clamp(min=0).flatten()))),

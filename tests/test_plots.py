@@ -14,10 +14,15 @@ from PIL import Image
 
 from utils import plots
 from utils.plots import style, token_table
+from utils.plots.training import smoothed
 from utils.ten_words import COLUMNS, TOKENS, ten_word_table
+from utils.training import History
 
 TABLE = ten_word_table()
 VECTOR = torch.tensor([0.2, 1.5, -0.6, 0.4])
+RUN = History(
+    [5.3, 3.0, 2.0, 1.5], [2.5, 1.25], [2, 4], {"forced": [1.0, 0.0], "choice": [3.5, 2.2], "copied": [3, 1.5]}
+)
 DRAWN = {
     "table": lambda: plots.table(TABLE, TOKENS, COLUMNS, picked=3),
     "look_up": lambda: plots.look_up(TABLE, TOKENS, 3),
@@ -27,6 +32,10 @@ DRAWN = {
     "drift": lambda: plots.drift([0.0, 0.1, 0.3], [0.0, 0.0, 0.0]),
     "gradient_parts": lambda: plots.gradient_parts(TABLE, TABLE, 2 * TABLE, TOKENS),
     "explorer": lambda: token_table.explorer(TABLE, TOKENS, 3),
+    "losses": lambda: plots.losses(RUN, floor=0.61, smoothing=2),
+    "losses before the first step": lambda: plots.losses(History(), floor=0.61),
+    "losses_by_kind": lambda: plots.losses_by_kind(RUN, floor=0.61),
+    "compared": lambda: plots.compared([50, 100], {"tied": [3.0, 1.0], "untied": [3.5, 1.5]}, floor=0.61),
 }
 
 
@@ -77,6 +86,54 @@ def test_shares_are_drawn_in_per_cent():
 def test_drift_draws_both_lines():
     lines = DRAWN["drift"]().axes[0].lines
     assert [list(line.get_ydata()) for line in lines] == [[0.0, 0.1, 0.3], [0.0, 0.0, 0.0]]
+
+
+def drawn_lines(name):
+    """Label -> (x, y) of each line, and the axes, of a picture with one pair of axes."""
+    (ax,) = DRAWN[name]().axes
+    return {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines}, ax
+
+
+def test_losses_draws_the_run_and_the_floor():
+    lines, ax = drawn_lines("losses")
+    assert list(lines) == ["training", "held out", "entropy floor 0.61"]
+    assert lines["training"][0] == [1, 2, 3, 4]
+    assert lines["training"][1] == pytest.approx([5.3, 4.15, 2.5, 1.75])
+    assert lines["held out"] == ([2, 4], [2.5, 1.25])
+    assert set(lines["entropy floor 0.61"][1]) == {0.61}
+    assert ax.get_ylim()[0] == 0
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("steps", "loss, nats per token")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(lines)
+
+
+def test_losses_by_kind_draws_one_line_a_kind():
+    lines, ax = drawn_lines("losses_by_kind")
+    for kind, values in RUN.by_kind.items():
+        assert lines[f"{kind} words"] == ([2, 4], values)
+    assert lines["all words"] == ([2, 4], [2.5, 1.25])
+    kinds = ax.lines[:4]
+    assert len({line.get_color() for line in kinds}) == 4
+
+
+def test_compared_draws_every_run_in_a_colour_of_its_own():
+    lines, ax = drawn_lines("compared")
+    assert lines["tied"] == ([50, 100], [3.0, 1.0])
+    assert lines["untied"] == ([50, 100], [3.5, 1.5])
+    assert "held-out" in ax.get_ylabel()
+    assert ax.lines[0].get_color() != ax.lines[1].get_color()
+
+
+def test_more_runs_than_colours_are_refused_and_none_is_left_out():
+    with pytest.raises(ValueError, match=r"5 runs"):
+        plots.compared([1, 2], {str(number): [2, 1] for number in range(5)})
+
+
+@pytest.mark.parametrize("window", [1, 2, 7, 50, 1000])
+@pytest.mark.parametrize("n", [0, 1, 60])
+def test_smoothed_is_the_mean_of_the_last_values(window, n):
+    values = np.random.default_rng(0).normal(5, 1, n).tolist()
+    wanted = [sum(values[max(0, end - window) : end]) / min(window, end) for end in range(1, n + 1)]
+    assert list(smoothed(values, window)) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,22 @@ import torch
 from matplotlib import pyplot
 
 from utils import widgets
+from utils.training import History
 from utils.widgets import panel as panel_module
-from utils.widgets import quiz, table_explorer
+from utils.widgets import quiz, table_explorer, training_monitor
 from utils.widgets.panel import Panel
 
-PANELS = [widgets.TableExplorer]
+HISTORY = History([4.0, 2.0, 3.0, 1.0], valid_loss=[2.5, 1.25], valid_steps=[2, 4])
+
+
+def trained_monitor():
+    """A training monitor that has seen a run."""
+    monitor = widgets.TrainingMonitor(floor=0.61)
+    monitor.finish(HISTORY)
+    return monitor
+
+
+PANELS = [widgets.TableExplorer, widgets.TrainingMonitor, trained_monitor]
 
 
 def controls(panel):
@@ -126,6 +137,58 @@ def test_random_rows_are_those_of_a_fresh_gpt():
     rows = table_explorer.random_rows(1600)
     assert rows.std().item() == pytest.approx(0.02, rel=0.02)
     assert torch.equal(rows, table_explorer.random_rows(1600))
+
+
+def drawn_loss(monitor):
+    """The training losses in a monitor's picture."""
+    return list(monitor._figure.axes[0].lines[0].get_ydata())
+
+
+def test_the_training_monitor_says_the_last_losses():
+    monitor = widgets.TrainingMonitor()
+    assert "has not begun" in monitor.sentence
+    monitor.update(History([4.0, 2.346]))
+    assert monitor.sentence == "Step 2: training loss 2.35."
+    monitor.finish(HISTORY)
+    assert monitor.sentence == repr(monitor) == "Step 4: training loss 1.00, held out 1.25."
+    assert drawn_loss(monitor) == HISTORY.train_loss
+
+
+def test_the_training_monitor_draws_at_most_twice_a_second(monkeypatch):
+    now = SimpleNamespace(monotonic=lambda: clock[0])
+    monkeypatch.setattr(training_monitor, "time", now)
+    clock, monitor, seen = [1000.0], widgets.TrainingMonitor(), []
+    for step in range(1, 101):
+        monitor.update(History([5.0] * step))
+        seen.append(len(drawn_loss(monitor)))
+        clock[0] += 0.06
+    assert seen[:10] == [1] * 9 + [10]
+    assert len(set(seen)) == 12
+    assert len(drawn_loss(monitor)) == 100
+    clock[0] += 0.01
+    monitor.update(History([5.0] * 101))
+    assert len(drawn_loss(monitor)) == 100
+    monitor.finish(History([5.0] * 101))
+    assert len(drawn_loss(monitor)) == 101
+
+
+def test_the_training_monitor_smooths_what_it_draws():
+    monitor = trained_monitor()
+    monitor.smoothing.value = 2
+    assert drawn_loss(monitor) == [4.0, 3.0, 2.5, 2.0]
+    assert "training loss 1.00" in monitor.sentence
+    assert list(monitor._figure.axes[0].lines[1].get_ydata()) == [2.5, 1.25]
+    assert set(monitor._figure.axes[0].lines[2].get_ydata()) == {0.61}
+
+
+def test_a_run_watched_by_the_monitor_goes_on_when_a_picture_fails(monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("no picture")
+
+    monitor = widgets.TrainingMonitor()
+    monkeypatch.setattr(training_monitor, "losses", broken)
+    monitor.update(HISTORY)
+    assert "no picture" in monitor.error
 
 
 def run_as_cell(monkeypatch, cell, run):

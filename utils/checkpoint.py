@@ -15,7 +15,10 @@ RUN = "run.json"
 
 
 def save_model(model: GPT, path) -> None:
-    """Write a model's weights and its configuration to one safetensors file. A tied table is written once."""
+    """Write a model's weights and its configuration to one safetensors file. A tied table is written once.
+
+    Raises FileNotFoundError for a missing folder.
+    """
     # safetensors refuses two names of one tensor; named_parameters gives the first only
     weights = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
     _write(path, weights, {"config": json.dumps(asdict(model.config))})
@@ -29,8 +32,13 @@ def load_model(path) -> GPT:
     weights, notes = _read(path)
     if "config" not in notes:
         raise ValueError(f"{path} holds no configuration; give a file that utils.checkpoint.save_model wrote.")
-    model = GPT(GPTConfig(**json.loads(notes["config"])))
-    model.load_state_dict(weights)
+    try:
+        with torch.random.fork_rng(devices=[]):  # the weights drawn here are replaced: leave no trace of them
+            model = GPT(GPTConfig(**json.loads(notes["config"])))
+        model.load_state_dict(weights)
+    except (TypeError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise ValueError(f"{path} holds no whole model of this course ({reason}); get it again.") from None
     return model.eval()
 
 
@@ -47,6 +55,8 @@ def _read(path):
 
 def _write(path, tensors, notes):
     temporary = Path(f"{path}.{os.getpid()}.tmp")
+    if not temporary.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {temporary.parent}; make it first.")
     save_file(tensors, temporary, notes)
     os.replace(temporary, path)  # a reader finds the old file or the new one, never half of one
 
@@ -78,8 +88,10 @@ def read_run(folder) -> dict | None:
     if not path.exists():
         return None
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        _ = run["settings"].items(), run["history"]["train_loss"], run["step"], run["weights"]
+        return run
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{path} is damaged; delete the folder {folder} to start afresh.") from None
 
 

@@ -1,6 +1,7 @@
 """Ctrl-C, and JupyterLab's Interrupt, that wait until the work at hand is whole."""
 
 import signal
+import threading
 from contextlib import contextmanager
 
 
@@ -17,11 +18,10 @@ def held_back():
             raise KeyboardInterrupt
         noted.append(signum)
 
-    try:
-        before = signal.signal(signal.SIGINT, note)
-    except ValueError:  # not the main thread
+    if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
+    before = signal.signal(signal.SIGINT, note)
     try:
         yield lambda: bool(noted)
     finally:

@@ -11,7 +11,7 @@ from utils.text import names
 from utils.toy_language import ToyLanguage
 from utils.training import train
 
-TOY_STAGES = {100: "before_copying", 200: "after_copying", 1000: "trained"}  # steps of one run
+TOY_STAGES = {50: "before_copying", 250: "after_copying", 1000: "trained"}  # steps of one run
 LOSSES = DATA / "valid_losses.json"
 
 
@@ -21,7 +21,7 @@ def toy_stories():
     return language.stories(20_000, seed=0)[0], *language.stories(1_000, seed=1)
 
 
-def toy_gpt(keep=None):
+def toy_gpt(keep=None, progress=True):
     """Train the course model on the toy language -> its History. keep(model, stage): called at each of TOY_STAGES."""
     rows, valid_rows, _ = toy_stories()
     torch.manual_seed(0)
@@ -32,16 +32,16 @@ def toy_gpt(keep=None):
         if stage and keep:
             keep(model, stage)
 
-    return train(model, rows, steps=max(TOY_STAGES), valid_rows=valid_rows, watch=watch)
+    return train(model, rows, steps=max(TOY_STAGES), valid_rows=valid_rows, watch=watch, progress=progress)
 
 
-def names_gpt(keep=None):
+def names_gpt(keep=None, progress=True):
     """Train a GPT of the course model's width on first names -> its History. keep(model): called at the end."""
     data = names()
     torch.manual_seed(0)
     model = GPT(GPTConfig(vocab_size=data.vocab_size, n_ctx=data.longest + 1, n_embd=64, n_layer=2, n_head=4))
     rows, valid_rows = data.rows(data.train), data.rows(data.valid)
-    history = train(model, rows, steps=1000, batch_size=64, lr=2e-3, valid_rows=valid_rows)
+    history = train(model, rows, steps=1000, batch_size=64, lr=2e-3, valid_rows=valid_rows, progress=progress)
     if keep:
         keep(model)
     return history

@@ -87,6 +87,27 @@ def token_ids(ids, vocab_size, n_ctx=None, past=0):
         raise ValueError(f"ids holds {wrong}; token ids go from 0 to {vocab_size - 1} (vocab_size - 1).")
 
 
+def rows(name, value, config, ignored):
+    """`value` must be (m, T + 1) of int64 with 1 <= T <= n_ctx, of the model's tokens and `ignored` targets."""
+    instance(name, value, torch.Tensor)
+    if value.dtype != torch.int64 or value.ndim != 2:
+        raise ValueError(f"{name} is {value.dtype} of shape {tuple(value.shape)}; give int64 of shape (m, T + 1).")
+    if len(value) == 0 or not 2 <= value.shape[1] <= config.n_ctx + 1:
+        raise ValueError(
+            f"{name} has shape {tuple(value.shape)}; give at least one row of 2 to {config.n_ctx + 1} tokens "
+            "(n_ctx + 1: inputs and the last target)."
+        )
+    known = value[value != ignored]
+    if len(known) and (known.min() < 0 or known.max() >= config.vocab_size):
+        wrong = int(known.min() if known.min() < 0 else known.max())
+        raise ValueError(
+            f"{name} holds {wrong}, and the model's tokens go from 0 to {config.vocab_size - 1}; use the tokenizer "
+            f"that the model was made for, or {ignored} for a target that is not counted."
+        )
+    if (value[:, 1:] == ignored).all():
+        raise ValueError(f"{name} holds no target, {ignored} only; give rows with tokens to predict.")
+
+
 def _too_long(new, n_ctx, past):
     if past:
         return (

@@ -47,10 +47,16 @@ def losses_by_kind(history, floor=None):
 
 @styled
 def compared(steps, lines, unit="held-out loss, nats per token", floor=None):
-    """Several runs in one picture. lines: name -> one value for each of steps -> Figure."""
+    """Several runs in one picture. lines: name -> one value for each of steps -> Figure.
+
+    Raises ValueError for more runs than the palette has colours.
+    """
+    colours = (BLUE, ORANGE, RED, GREEN)
+    if len(lines) > len(colours):
+        raise ValueError(f"compared was given {len(lines)} runs; give at most {len(colours)}, one for each colour.")
     fig = new_figure(8, 3.6)
     ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
-    for (name, values), colour in zip(lines.items(), (BLUE, ORANGE, RED, GREEN), strict=False):
+    for (name, values), colour in zip(lines.items(), colours, strict=False):
         ax.plot(steps, values, color=colour, marker="o", label=name)
     _floor(ax, floor)
     _finish(ax, unit)

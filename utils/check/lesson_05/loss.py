@@ -59,6 +59,7 @@ def _logit_cases():
         (torch.tensor([[[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]]), torch.tensor([[0, 2]])),
         (2 * torch.randn(2, 4, 7, generator=_generator(2)), torch.randint(7, (2, 4), generator=_generator(3))),
         (torch.tensor([[[1000.0, 0.0, 999.0]]]), torch.tensor([[2]])),
+        (torch.tensor([[[1000.0, 0.0, 999.0]]]), torch.tensor([[1]])),
     ]
 
 
@@ -98,6 +99,10 @@ LOSS = Exercise(
             (
                 "right for small scores; with scores around 1000 the exponential overflows: use log_softmax.",
                 lambda logits, t: -_chosen(logits.exp() / logits.exp().sum(-1, keepdim=True), t).log().mean(),
+            ),
+            (
+                "a probability that rounds to 0 has no logarithm: take log_softmax, not the log of a softmax.",
+                lambda logits, t: -_chosen(logits.softmax(-1).log(), t).mean(),
             ),
             (
                 "the softmax is taken twice: cross_entropy wants scores, not probabilities.",

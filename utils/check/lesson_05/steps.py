@@ -26,27 +26,41 @@ def _batches():
     return [(inputs, targets), (inputs.flip(0), targets.flip(0))]
 
 
+class _Noting(torch.optim.SGD):
+    """Plain gradient descent that notes when it is asked to do what."""
+
+    def __init__(self, parameters, events):
+        super().__init__(parameters, lr=0.5)
+        self.events = events
+
+    def zero_grad(self, *args, **kwargs):
+        self.events.append("clear")
+        super().zero_grad(*args, **kwargs)
+
+    def step(self, *args, **kwargs):
+        self.events.append("step")
+        return super().step(*args, **kwargs)
+
+
 def _run(step, through=lambda step, *args: step(*args)):
-    """Two steps of a function on a fresh model -> losses, weights, whether gradients are there."""
+    """Two steps of a function on a fresh model -> their losses, the weights after them, and what happened when."""
     torch.manual_seed(1)
-    model = _Tiny()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    model, events = _Tiny(), []
+    optimizer = _Noting(model.parameters(), events)
+    model.wte.weight.register_hook(lambda gradient: events.append("backward"))
     losses = [through(step, model, optimizer, *batch) for batch in _batches()]
-    weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
-    return losses, weights, any(parameter.grad is not None for parameter in model.parameters())
+    return losses, torch.cat([parameter.detach().flatten() for parameter in model.parameters()]), events
 
 
-def _step(loss=None, zero=True, backward=True, step=True):
-    """A training step with a fault: another loss, or a part left out."""
+def _step(loss=None, zero=True):
+    """A training step with another loss, or without clearing the gradients."""
 
     def faulty(model, optimizer, inputs, targets):
         value = (loss or _right_loss)(model(inputs), inputs, targets)
         if zero:
             optimizer.zero_grad()
-        if backward:
-            value.backward()
-        if step:
-            optimizer.step()
+        value.backward()
+        optimizer.step()
         return value.item()
 
     return faulty
@@ -72,6 +86,10 @@ def _summed(logits, inputs, targets):
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
 
 
+def _by_all(logits, inputs, targets):
+    return _summed(logits, inputs, targets) / targets.numel()
+
+
 def _uphill(model, optimizer, inputs, targets):
     loss = _right_loss(model(inputs), inputs, targets)
     optimizer.zero_grad()
@@ -82,26 +100,41 @@ def _uphill(model, optimizer, inputs, targets):
 
 _FAULTS = (
     ("the gradients of the step before are still there and add up: clear them before backward.", _step(zero=False)),
-    ("the weights have not changed: the optimizer has made no step.", _step(step=False)),
-    ("the weights have not changed: nothing went backward, so there is no gradient.", _step(backward=False)),
     ("the targets are shifted a second time: they come shifted already.", _step(_double_shift)),
     ("the model is asked for the token that it reads: compare its scores with the targets.", _step(_no_shift)),
     ("places with a target of -100 are counted; cross_entropy leaves them out if they stay -100.", _step(_padding)),
     ("the loss is summed; take the mean over the places that count.", _step(_summed)),
+    ("the sum is divided by all places; divide by those that count, without the -100.", _step(_by_all)),
     ("the loss is going up: step against the gradient, not along it.", _uphill),
 )
 
 
+def _unchanged(events):
+    """Why the weights are what they were, from what happened when."""
+    if "backward" not in events:
+        return "nothing went backward, so there is no gradient."
+    if "step" not in events:
+        return "the optimizer has made no step."
+    if events.index("step") < events.index("backward"):
+        return "the step comes before backward, when there are no gradients yet."
+    return "the gradients are cleared after backward, so the step has nothing to use; clear before it."
+
+
 def _step_probe(function):
     wanted_losses, wanted, _ = _run(_step())
-    losses, weights, gradients = _run(function, through=lambda *args: call(*args, in_place=True))
+    losses, weights, events = _run(function, through=lambda *args: call(*args, in_place=True))
     if any(loss is None for loss in losses):
         raise Wrong("your function returns None; return the loss, as a number.")
+    if any(isinstance(loss, torch.Tensor) and loss.requires_grad for loss in losses):
+        raise Wrong("a tensor keeps the whole computation alive; return the loss as a number, with `.item()`.")
     if same(losses, tuple(wanted_losses)) and same(weights, wanted):
         return
+    torch.manual_seed(1)
+    if same(weights, torch.cat([parameter.detach().flatten() for parameter in _Tiny().parameters()])):
+        raise Wrong(f"the weights have not changed: {_unchanged(events)}")
     for diagnosis, fault in _FAULTS:
-        faulty_losses, faulty, with_gradients = _run(fault)
-        if same(weights, faulty) and same(losses[:1], tuple(faulty_losses[:1])) and gradients == with_gradients:
+        faulty_losses, faulty, _ = _run(fault)
+        if same(weights, faulty) and same(losses[:1], tuple(faulty_losses[:1])):
             raise Wrong(diagnosis)
     if same(weights, wanted):
         raise Wrong(
@@ -148,7 +181,7 @@ BUGS = Exercise(
     number="5.5",
     target=f"The result is a dict: for each of the loops A to D one of {', '.join(map(repr, BUG_NAMES))}.",
     probe=_bugs_probe,
-    meaning="each of these faults lets the program run and the loss fall; only a careful look finds it.",
+    meaning="each of these faults lets the program run, and with AdamW the loss falls; only a look finds it.",
     hints=(
         "Compare each loop with the five parts of a step, line by line. Exactly one line differs.",
         "Two of the loops compare scores with the wrong token, one counts what should not count, one never forgets.",

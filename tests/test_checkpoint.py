@@ -1,0 +1,244 @@
+"""Checkpoints: what is saved comes back to the last bit, a run goes on as if it had never stopped, damage is told."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny_runs import TINY, data, fit, make, same, weights
+
+from utils import checkpoint
+from utils.checkpoint import load_model, save_model
+from utils.model import GPT, GPTConfig
+
+VALID = {"valid_rows": data(10, seed=2), "valid_every": 5}
+
+
+def header(path):
+    """A safetensors file's JSON header, read without the library."""
+    raw = path.read_bytes()
+    (size,) = struct.unpack("<Q", raw[:8])
+    return json.loads(raw[8 : 8 + size])
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_model_comes_back_to_the_last_bit(tmp_path, tied):
+    model = make(seed=4, tied=tied, n_inner=24, activation="relu", layer_norm_epsilon=1e-4)
+    save_model(model, tmp_path / "a.safetensors")
+    state = torch.get_rng_state()
+    again = load_model(str(tmp_path / "a.safetensors"))
+    assert torch.equal(state, torch.get_rng_state())
+    assert same(model.state_dict(), again.state_dict())
+    assert again.config == model.config
+    assert (again.lm_head.weight is again.wte.weight) == tied
+    assert not again.training
+    assert model.training
+    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_file_is_safetensors_with_plain_json(tmp_path, tied):
+    path, model = tmp_path / "a.safetensors", make(tied=tied)
+    save_model(model, path)
+    notes = header(path)
+    assert GPTConfig(**json.loads(notes.pop("__metadata__")["config"])) == model.config
+    assert ("lm_head.weight" in notes) != tied
+    assert sum(torch.Size(entry["shape"]).numel() for entry in notes.values()) == sum(
+        p.numel() for p in model.parameters()
+    )
+    assert {entry["dtype"] for entry in notes.values()} == {"F32"}
+    raw = path.read_bytes()
+    assert not raw.startswith((b"PK", b"\x80"))  # zip and pickle
+
+
+def test_plain_torch_loads_a_tied_file_strictly_once_the_head_is_shared(tmp_path):
+    model = make(seed=4)
+    save_model(model, tmp_path / "a.safetensors")
+    state = load_file(tmp_path / "a.safetensors")
+    other = GPT(model.config)
+    assert other.load_state_dict(state, strict=True).missing_keys == []
+    assert same(model.state_dict(), other.state_dict())
+    naive = torch.nn.Module()  # knows nothing of a tie
+    for name in ("wte", "wpe", "h", "ln_f", "lm_head"):
+        setattr(naive, name, getattr(make(tied=False), name))
+    with pytest.raises(RuntimeError, match=r"lm_head\.weight"):
+        naive.load_state_dict(load_file(tmp_path / "a.safetensors"))
+    naive.load_state_dict(state | {"lm_head.weight": state["wte.weight"]}, strict=True)
+    assert same(model.state_dict(), naive.state_dict())
+
+
+def test_the_naive_way_to_save_is_refused_by_the_format(tmp_path):
+    with pytest.raises(RuntimeError, match=r"share memory"):
+        save_file(make().state_dict(), tmp_path / "a.safetensors")
+
+
+def damage(path, what):
+    raw = path.read_bytes()
+    if what == "truncated":
+        path.write_bytes(raw[:-100])
+    elif what == "half a header":
+        path.write_bytes(raw[:50])
+    elif what == "empty":
+        path.write_bytes(b"")
+    elif what == "text":
+        path.write_text("no model at all")
+    elif what == "pickle":
+        torch.save({"a": torch.ones(2)}, path)
+
+
+@pytest.mark.parametrize("what", ["truncated", "half a header", "empty", "text", "pickle"])
+def test_a_damaged_file_is_told(tmp_path, refused, what):
+    path = tmp_path / "a.safetensors"
+    save_model(make(), path)
+    damage(path, what)
+    with refused(ValueError, "a.safetensors", "damaged"):
+        load_model(path)
+
+
+def test_a_missing_file_is_told(tmp_path, refused):
+    with refused(FileNotFoundError, "b.safetensors"):
+        load_model(tmp_path / "b.safetensors")
+    with refused(FileNotFoundError, "nowhere"):
+        save_model(make(), tmp_path / "nowhere" / "b.safetensors")
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        None,
+        {"config": "{"},
+        {"config": "[1]"},
+        {"config": json.dumps({"size": 3})},
+        {"config": json.dumps(TINY | {"n_embd": 15})},
+        {"config": json.dumps(TINY | {"n_embd": 32})},
+        {"config": json.dumps(TINY | {"n_layer": 2})},
+    ],
+)
+def test_a_file_of_another_making_is_told(tmp_path, refused, notes):
+    model = make()
+    save_file(dict(model.named_parameters()), tmp_path / "a.safetensors", notes)
+    with refused(ValueError, "a.safetensors"):
+        load_model(tmp_path / "a.safetensors")
+
+
+def interrupted_at(k):
+    def watch(history):
+        if len(history.train_loss) == k:
+            raise KeyboardInterrupt
+
+    return watch
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("stops", [[7], [1, 5, 19], [20]])
+def test_a_run_goes_on_exactly(tmp_path, capsys, tied, stops):
+    whole, model = make(tied=tied), make(tied=tied)
+    kinds = {"all": torch.ones(10, 8, dtype=torch.bool)}
+    wanted = fit(whole, data(ignored=0.2), steps=20, kinds=kinds, **VALID)
+    for k in stops:
+        stopped = fit(
+            model,
+            data(ignored=0.2),
+            steps=20,
+            kinds=kinds,
+            checkpoint=tmp_path / "run",
+            watch=interrupted_at(k),
+            **VALID,
+        )
+        assert len(stopped.train_loss) == k
+        model = make(seed=99, tied=tied)  # as in a new process: other weights
+        torch.manual_seed(k)
+    found = fit(model, data(ignored=0.2), steps=20, kinds=kinds, checkpoint=tmp_path / "run", **VALID)
+    assert found == wanted
+    assert found.stopped == ""
+    assert same(whole.state_dict(), model.state_dict())
+    assert (model.lm_head.weight is model.wte.weight) == tied
+    assert f"Going on from step {stops[-1]} of 20." in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["run.json", "step-20.safetensors"]
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    first = fit(model := make(), data(), steps=6, checkpoint=tmp_path)
+    before, seen = weights(model), []
+    again = fit(model, data(), steps=6, checkpoint=tmp_path, watch=seen.append)
+    assert again == first
+    assert seen == []
+    assert same(before, model.state_dict())
+
+
+@pytest.mark.parametrize("moment", ["weights", "run.json", "clean up"])
+def test_killed_while_it_saves_it_still_goes_on(tmp_path, monkeypatch, moment):
+    """Killed for good before a write of step 10: step 5 counts; before the old file is deleted: step 10."""
+
+    class Killed(BaseException):
+        pass
+
+    def kill(*_):
+        raise Killed
+
+    whole, model = make(), make()
+    wanted = fit(whole, data(), steps=20, **VALID)
+
+    def watch(history):
+        if len(history.train_loss) == 10:
+            real = checkpoint.os.replace
+            last = {"weights": "step-10.safetensors", "run.json": "run.json"}.get(moment)
+            monkeypatch.setattr(checkpoint.os, "replace", lambda a, b: kill() if b.name == last else real(a, b))
+            if last is None:
+                monkeypatch.setattr(checkpoint.Path, "unlink", kill)
+
+    with pytest.raises(Killed):
+        fit(model, data(), steps=20, checkpoint=tmp_path, watch=watch, **VALID)
+    monkeypatch.undo()
+    run = checkpoint.read_run(tmp_path)
+    assert run["step"] == (10 if moment == "clean up" else 5)
+    model = make(seed=99)
+    assert fit(model, data(), steps=20, checkpoint=tmp_path, **VALID) == wanted
+    assert same(whole.state_dict(), model.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": 21}, ["steps=6", "steps=21"]),
+        ({"batch_size": 8}, ["batch_size=4", "batch_size=8"]),
+        ({"lr": 1e-4}, ["lr=0.003", "lr=0.0001"]),
+        ({"seed": 3}, ["seed=0", "seed=3"]),
+        ({"rows": data(seed=8)}, ["rows=40 rows"]),
+        ({"model": make(n_embd=32)}, ["config", "32"]),
+        ({"model": make(tied=False)}, ["config", "tied"]),
+    ],
+)
+def test_other_settings_are_refused_by_name(tmp_path, refused, options, words):
+    fit(make(), data(), steps=6, checkpoint=tmp_path)
+    call = {"model": make(seed=5), "rows": data(), "steps": 6} | options
+    before = weights(call["model"])
+    with refused(ValueError, str(tmp_path), "same settings", *words):
+        fit(**call, checkpoint=tmp_path)
+    assert same(before, call["model"].state_dict())
+
+
+def test_numbers_of_numpy_can_be_saved(tmp_path):
+    options = {"steps": np.int64(6), "lr": np.float32(0.0078125), "seed": np.int64(0)}
+    first = fit(make(), data(), checkpoint=tmp_path, **options)
+    assert fit(make(), data(), steps=6, lr=0.0078125, checkpoint=tmp_path) == first
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"settings": 3}', '{"settings": {}, "step": 1}'])
+def test_a_damaged_run_is_told(tmp_path, refused, text):
+    fit(make(), data(), steps=6, checkpoint=tmp_path)
+    (tmp_path / "run.json").write_text(text)
+    with refused(ValueError, "run.json is damaged", "delete the folder"):
+        fit(make(), data(), steps=6, checkpoint=tmp_path)
+
+
+def test_damaged_and_missing_weights_of_a_run_are_told(tmp_path, refused):
+    fit(make(), data(), steps=6, checkpoint=tmp_path)
+    damage(tmp_path / "step-6.safetensors", "truncated")
+    with refused(ValueError, "step-6.safetensors is damaged"):
+        fit(make(), data(), steps=6, checkpoint=tmp_path)
+    (tmp_path / "step-6.safetensors").unlink()
+    with refused(FileNotFoundError, "step-6.safetensors"):
+        fit(make(), data(), steps=6, checkpoint=tmp_path)

@@ -1,0 +1,122 @@
+"""The shipped models: what each has learned, measured afresh on stories that no recipe has seen."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from utils.pretrained import DATA, STAGES, load_names_gpt, load_toy_gpt
+from utils.recipes import LOSSES, toy_stories
+from utils.sampling import generate
+from utils.text import names
+from utils.toy_language import ToyLanguage
+
+FILES = sorted(DATA.glob("*.safetensors"))
+
+
+@pytest.fixture(scope="module")
+def lang():
+    return ToyLanguage()
+
+
+@pytest.fixture(scope="module")
+def unseen(lang):
+    """1,000 stories of a seed that no recipe uses, and their log-probabilities."""
+    return lang.stories(1000, seed=7)
+
+
+@torch.no_grad()
+def losses(model, rows):
+    """-log p of each target, without the code under test: rows (m, T + 1) -> (m, T), 0 for -100."""
+    logits = model(rows[:, :-1].clamp(min=0))
+    return F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none").view(rows[:, 1:].shape)
+
+
+@torch.no_grad()
+def by_kind(lang, stage, ids):
+    each = losses(load_toy_gpt(stage), ids)
+    return {kind: each[mask].mean().item() for kind, mask in lang.kinds(ids).items()}
+
+
+def right_stories(lang, stage):
+    """The share of right stories among 300 drawn from a stage."""
+    start, generator = torch.full((300, 1), lang.start), torch.Generator().manual_seed(5)
+    return sum(not lang.errors(story) for story in generate(load_toy_gpt(stage), start, 32, generator=generator)) / 300
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_is_the_course_model_in_eval_mode(course, stage):
+    state = torch.get_rng_state()
+    model = load_toy_gpt(stage)
+    assert torch.equal(state, torch.get_rng_state())
+    assert not model.training
+    assert model.config == course
+    assert model.lm_head.weight is model.wte.weight
+    assert all(p.requires_grad and p.isfinite().all() for p in model.parameters())
+
+
+def test_loading_twice_gives_two_equal_models_whatever_ran_before():
+    one = load_toy_gpt("untrained")
+    torch.rand(3)
+    two = load_toy_gpt("untrained")
+    assert all(torch.equal(a, b) and a is not b for a, b in zip(one.parameters(), two.parameters(), strict=True))
+    assert torch.equal(load_toy_gpt().wte.weight, load_toy_gpt("trained").wte.weight)
+
+
+@pytest.mark.parametrize("stage", ["Trained", "half", "", None])
+def test_an_unknown_stage_is_refused(refused, stage):
+    with refused(ValueError, f"stage={stage!r}", *map(repr, STAGES)):
+        load_toy_gpt(stage)
+
+
+def test_the_trained_model_is_within_2_per_cent_of_the_floor(lang, unseen):
+    ids, logprobs = unseen
+    floor = -logprobs[:, 1:].mean().item()
+    assert floor <= losses(load_toy_gpt("trained"), ids).mean().item() <= 1.02 * floor
+
+
+def test_the_stages_stand_before_and_after_copying_is_learned(lang, unseen):
+    """A copied word costs as much as a choice between several, and then less than a fifth of that."""
+    before, after, trained = (by_kind(lang, stage, unseen[0]) for stage in STAGES[1:])
+    assert before["copied"] > 1.2
+    assert after["copied"] < 0.25
+    assert trained["copied"] < 0.01
+    assert before["forced"] < 0.05, "fixed words are learned first"
+    assert before["choice"] < 2.5
+    untrained = by_kind(lang, "untrained", unseen[0])
+    assert all(loss == pytest.approx(5.3, abs=0.1) for loss in untrained.values())  # ln 200
+
+
+def test_the_trained_model_tells_right_stories(lang):
+    assert right_stories(lang, "trained") >= 0.9
+    assert right_stories(lang, "after_copying") >= 0.3
+    assert right_stories(lang, "before_copying") <= 0.05
+
+
+def test_the_written_losses_are_those_of_the_shipped_weights():
+    written = json.loads(LOSSES.read_text(encoding="utf-8"))
+    rows = names().rows(names().valid)
+    found = {
+        "toy_gpt": losses(load_toy_gpt(), toy_stories()[1]).mean().item(),
+        "names_gpt": (losses(load_names_gpt(), rows).sum() / (rows[:, 1:] != -100).sum()).item(),
+    }
+    assert found == pytest.approx(written, abs=1e-3)
+
+
+def test_the_names_model_is_made_for_the_names():
+    model, data = load_names_gpt(), names()
+    assert not model.training
+    assert (model.config.vocab_size, model.config.n_ctx) == (data.vocab_size, data.longest + 1)
+    start, generator = torch.full((200, 1), data.start), torch.Generator().manual_seed(5)
+    drawn = generate(model, start, data.longest + 1, generator=generator)
+    assert all(data.stop in ids[1:] for ids in drawn.tolist()), "a name that does not end"
+    words = [data.decode(ids) for ids in drawn]
+    assert sum(word.istitle() for word in words) > 190
+    assert 20 < sum(word in {*data.train, *data.valid} for word in words) < 180, "it has learned names, not by heart"
+
+
+def test_files_are_small_and_none_is_left_over():
+    assert {path.stem for path in FILES} == {"names_gpt", *(f"toy_gpt_{stage}" for stage in STAGES[1:])}
+    assert all(path.stat().st_size <= 500_000 for path in Path(DATA).rglob("*.*"))

@@ -1,0 +1,83 @@
+"""Two real processes under torchrun give the losses of one."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "utils.torchrun"]
+
+
+def run(*command, code=0):
+    """Output and errors of `python command`, in an environment without traces of another torchrun."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    done = subprocess.run(
+        [sys.executable, *command],
+        env=environment | {"OMP_NUM_THREADS": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert bool(done.returncode) == bool(code), done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("data", ["stories", "names"])  # names end in -100, so the processes count unequal numbers
+def test_two_processes_give_the_losses_of_one(data):
+    options = ["--steps", "12", "--data", data]
+    one, _ = run("-m", "utils.torchrun", *options)
+    two, _ = run(*TORCHRUN, *options)
+    assert two.count("\n") == 1, "one process prints, and no progress bar"
+    one, two = json.loads(one), json.loads(two)
+    assert len(one) == 12
+    assert one[-1] < one[0] - 0.3
+    assert two == pytest.approx(one, abs=1e-4)
+
+
+def test_a_batch_that_does_not_divide_is_refused():
+    _, errors = run(*TORCHRUN, "--steps", "2", "--batch-size", "5", code=1)
+    assert "ValueError: batch_size=5 does not divide by the 2 processes; give a multiple." in errors
+    run("-m", "utils.torchrun", "--steps", "1", "--batch-size", "5")
+
+
+# a run of two processes that start from different weights, are interrupted at step 3, and go on
+UNEQUAL = """
+import sys, torch, torch.distributed as dist
+sys.path.insert(0, "tests")
+from tiny_runs import data, fit, make, same
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+try:
+    model = make(seed=dist.get_rank(), n_layer=2)
+    model.h[0].ln_1.bias.requires_grad_(False)  # has no gradient
+    stop = lambda history: 1 / (3 - len(history.train_loss))
+    try:
+        fit(model, data(ignored=0.5), steps=6, checkpoint=sys.argv[1], valid_rows=data(8), valid_every=2, watch=stop)
+    except ZeroDivisionError:
+        pass
+    dist.barrier()
+    model = make(seed=10 + dist.get_rank(), n_layer=2)
+    model.h[0].ln_1.bias.requires_grad_(False)
+    history = fit(model, data(ignored=0.5), steps=6, checkpoint=sys.argv[1], valid_rows=data(8), valid_every=2)
+    parts = [None, None]
+    dist.all_gather_object(parts, (model.state_dict(), history.train_loss, history.valid_loss))
+    (first, *one), (second, *other) = parts
+    print("alike" if same(first, second) and one == other and len(one[0]) == 6 else "not alike")
+    dist.barrier()
+finally:
+    dist.destroy_process_group()
+"""
+
+
+def test_two_processes_stay_alike_through_a_checkpoint(tmp_path):
+    (tmp_path / "unequal.py").write_text(UNEQUAL)
+    output, _ = run(*TORCHRUN[:-2], tmp_path / "unequal.py", tmp_path / "run")
+    assert output.count("alike") == 2
+    assert "not alike" not in output
+    assert output.count("Going on from step 2 of 6.") == 2
