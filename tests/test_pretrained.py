@@ -114,7 +114,8 @@ def test_the_names_model_is_made_for_the_names():
     assert all(data.stop in ids[1:] for ids in drawn.tolist()), "a name that does not end"
     words = [data.decode(ids) for ids in drawn]
     assert sum(word.istitle() for word in words) > 190
-    assert 20 < sum(word in {*data.train, *data.valid} for word in words) < 180, "it has learned names, not by heart"
+    # letters at random hit none of the names
+    assert 10 < sum(word in {*data.train, *data.valid} for word in words) < 100, "it has learned names, not by heart"
 
 
 def test_files_are_small_and_none_is_left_over():

@@ -43,11 +43,11 @@ def by_hand(model, rows, targets, steps, lr, seed=0, batch=4):
     tables = {"wte.weight", "wpe.weight", "lm_head.weight"}
     named = dict(model.named_parameters())
     kinds = [
-        ([p for name, p in named.items() if name in tables], 8, 0.1),
+        ([p for name, p in named.items() if name in tables], 10, 0.1),
         ([p for name, p in named.items() if name not in tables and p.ndim == 2], 1, 0.1),
         ([p for p in named.values() if p.ndim == 1], 1, 0.0),
     ]
-    optimizers = [torch.optim.AdamW(group, lr, betas=(0.85, 0.95), weight_decay=decay) for group, _, decay in kinds]
+    optimizers = [torch.optim.AdamW(group, lr, betas=(0.8, 0.9), weight_decay=decay) for group, _, decay in kinds]
     plan = torch.randint(len(rows), (steps, batch), generator=torch.Generator().manual_seed(seed))
     losses = []
     for step, picked in enumerate(plan):
