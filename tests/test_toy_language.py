@@ -7,7 +7,6 @@ import sys
 import time
 from collections import Counter, defaultdict
 
-import numpy as np
 import pytest
 import torch
 
@@ -100,10 +99,6 @@ def test_probabilities_of_all_continuations_sum_to_one(lang):
 
 def test_a_friend_is_never_the_hero(lang, corpus):
     names = set(lang.encode(" ".join(WORDS["name"].split())))
-    for story in corpus[0][:3000].tolist():
-        for place in range(PLOT_PLACE, LENGTH):
-            if story[place] in names and lang.errors(story) == []:
-                assert story[place] in names
     friends = [story[PLOT_PLACE] for story in corpus[0].tolist() if story[PLOT_PLACE] in names]
     heroes = [story[2] for story in corpus[0].tolist() if story[PLOT_PLACE] in names]
     assert len(friends) > 1000
@@ -223,4 +218,3 @@ def test_words_are_ordinary_and_unique():
     words = list(itertools.chain(*(text.split() for text in WORDS.values())))
     assert len(words) == len(set(words))
     assert all(word.isalpha() for word in words)
-    assert np.array_equal(np.array(words), np.array([w.strip() for w in words]))
