@@ -1,9 +1,6 @@
 """What the notebooks teach: sections stand alone, exercises are solved by their solutions, prose and numbers agree."""
 
-import json
-import os
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -142,42 +139,6 @@ def test_an_exercise_is_judged_alike_whenever_its_cell_runs(path, before, cell):
     space, _ = run(before)
     wanted = "passed" if path in SOLUTIONS else "not attempted"
     assert [run([cell], space)[1].status for _ in range(2)] == [wanted, wanted]
-
-
-DRAW = """
-import hashlib, json, sys
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
-from notebook_files import SOLUTIONS, cells, name, tags
-
-# a lesson that trains takes half a minute, and its losses are pinned by tests of their own
-still = [path for path in SOLUTIONS if name(path)[-2:] not in ("05", "08")]
-shell, shown, pictures = InteractiveShell.instance(), {}, 0
-for path in still:
-    shell.reset()
-    for cell in cells(path, "code"):
-        with capture_output() as captured:
-            done = shell.run_cell(cell.source)
-        assert done.success != ("raises-exception" in tags(cell)), (name(path), cell.id, done.error_in_exec)
-        bundles = [out.data for out in captured.outputs] + [shell.display_formatter.format(done.result)[0]]
-        data = [[bundle.get(mime) for mime in ("text/plain", "text/html")] for bundle in bundles]
-        pictures += "data:image/" in str(data)
-        shown[f"{name(path)} {cell.id}"] = hashlib.sha256(f"{captured.stdout}{data}".encode()).hexdigest()
-print(json.dumps([pictures, shown]))
-"""
-
-
-def test_two_runs_show_the_same_down_to_the_pixel(tmp_path):
-    # each keeps to one thread, and its history out of the user's home
-    shared = os.environ | {"PYTHONPATH": str(ROOT / "tests"), "OMP_NUM_THREADS": "1", "IPYTHONDIR": str(tmp_path)}
-    command = [sys.executable, "-c", DRAW]
-    runs = [
-        subprocess.Popen(command, env=shared | {"PYTHONHASHSEED": seed}, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        for seed in "12"
-    ]
-    first, second = (json.loads(run.communicate(timeout=240)[0].splitlines()[-1]) for run in runs)
-    assert first == second
-    assert first[0] >= 2, "pictures were drawn"
 
 
 # --- numbers that the prose states without a cell that prints them
