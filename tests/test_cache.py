@@ -179,7 +179,7 @@ def test_no_graph_is_kept(course, grad):
     assert [tensor.requires_grad for tensor in (logits, cache.k, cache.v)] == [False] * 3
     twin = copy.deepcopy(cache)
     assert twin.length == 4
-    assert torch.equal(twin.k, cache.k)
+    assert torch.equal(twin.k[:, :, :, :4], cache.k[:, :, :, :4])
     assert twin.k.data_ptr() != cache.k.data_ptr()
 
 

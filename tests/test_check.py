@@ -13,15 +13,20 @@ from answers import RIGHT, WRONG
 
 from utils import check
 from utils.check import progress
-from utils.check.compare import brief, differs
+from utils.check.compare import brief, differs, same
 from utils.check.engine import Exercise, Wrong, by_cases, judge
 from utils.check.lesson_01.tying import _Pair
+from utils.model import GPTConfig
 
 NUMBERS = sorted(check.EXERCISES)
 
 
 def ask(number, answer):
-    return getattr(check, "ex_" + number.replace(".", "_"))(answer)
+    """The verdict on an answer, or on one for each part of an exercise; a lone one stands for all its parts."""
+    parts = max(1, len(check.EXERCISES[number].parts))
+    return getattr(check, "ex_" + number.replace(".", "_"))(
+        *(answer if isinstance(answer, tuple) else [answer] * parts)
+    )
 
 
 def stub(*args):
@@ -337,6 +342,66 @@ def test_no_text_reveals_the_answer():
             assert answer not in said
 
 
+def test_two_functions_are_judged_together():
+    split, merge = RIGHT["2.4"][0]
+    for answer, missing in [((split, stub), "`merge_heads`"), ((stub, merge), "`split_heads`")]:
+        assert f"not attempted: write {missing}, then" in ask("2.4", answer).text
+    assert "write `split_heads` and `merge_heads`, then" in ask("2.4", stub).text
+    assert "was given None; write `merge_heads`" in check.ex_2_4(split).text
+    assert "given a Tensor; give it the function itself" in ask("2.4", (split, torch.ones(1))).text
+    assert "from the notebook: `somewhere`" in ask("2.4", (split, lambda x: somewhere)).text
+
+
+PARTS = ("2.3", "2.4", "2.5", "2.6")
+
+
+@pytest.fixture
+def four_parts(monkeypatch):
+    """A kernel in which the four parts of a GPT are passed, each with the first right answer."""
+    monkeypatch.setattr(progress, "_checked", {})
+    for number in PARTS:
+        ask(number, RIGHT[number][0])
+
+
+@pytest.mark.parametrize(("number", "answer"), [(number, answer) for number in PARTS for answer in RIGHT[number]])
+def test_a_students_own_parts_make_the_trained_model(four_parts, number, answer):
+    ask(number, answer)
+    before = torch.get_rng_state()
+    text = check.your_gpt().text
+    assert text.startswith("passed: your parts, with the trained model's weights, give its logits for ")
+    assert text.endswith("3 × 10 tokens, to 0.00001 of the largest logit.")
+    assert torch.equal(before, torch.get_rng_state())
+    assert check.summary().text == "Lesson 02: 4 of 6 exercises passed. Still open: 2.1, 2.2."
+
+
+def test_your_gpt_names_the_parts_that_are_still_open(monkeypatch, four_parts):
+    ask("2.4", (RIGHT["2.4"][0][0], stub))  # the latest verdict counts
+    ask("2.6", WRONG["2.6"][0][1])
+    assert check.your_gpt().text.startswith("not attempted: ")
+    assert "in this notebook, 2.4, 2.6. Then" in check.your_gpt().text
+    monkeypatch.setattr(progress, "_checked", {})
+    assert "2.3, 2.4, 2.5, 2.6" in check.your_gpt().text
+
+
+@pytest.mark.parametrize(
+    ("number", "word", "answer"),
+    [
+        ("2.3", "other logits than the model; the largest difference is", WRONG["2.3"][0][1]),
+        ("2.6", "logits of shape (3, 200), and (3, 10, 200) is wanted", lambda *case: RIGHT["2.6"][0](*case)[:, -1]),
+        ("2.6", "difference is nan", lambda *case: RIGHT["2.6"][0](*case) * torch.nan),
+        ("2.5", "raised ValueError: too long", lambda x, *parts: refuse(x)),
+    ],
+)
+def test_your_gpt_says_what_is_wrong(four_parts, number, word, answer):
+    progress.record(number, (answer,))
+    assert check.your_gpt().text.startswith("not yet: ")
+    assert word in check.your_gpt().text
+
+
+def refuse(x):
+    raise ValueError("too long")
+
+
 def test_hints_come_one_at_a_time_and_end_with_the_last():
     check._given.clear()
     texts = [check.hint("1.2").text for _ in range(4)]
@@ -458,11 +523,29 @@ def test_verdicts_escape_html():
         (0.67, 0.6652, "rounded"),
         (len, 1, "brackets"),
         (..., 1, "three dots"),
+        (None, "a", "a name to return"),
+        (1, "a", "an int, and a name"),
+        ("b", "a", "not the right name"),
+        ("b", None, "None is wanted"),
+        (0, None, "an int, and None"),
     ],
 )
 def test_differences_are_named(result, want, word):
     assert word in differs(result, want)
     assert differs(want, want) is None
+
+
+def test_names_of_any_make_are_compared():
+    assert same(np.str_("a"), "a")
+    assert not same(np.str_("a"), "b")
+    assert not same("None", None)
+    assert not same("1", 1)
+
+
+def test_dicts_are_compared_by_what_they_hold():
+    assert same({"a": 1, "b": None}, {"b": None, "a": 1.0})
+    assert not same({"a": 1}, {"a": 2})
+    assert not same({"a": 1}, {"a": 1, "b": None})
 
 
 def test_brief_values_stay_brief():
@@ -473,3 +556,4 @@ def test_brief_values_stay_brief():
     assert brief([torch.ones(2), np.float32(0.5)]) == "[[1., 1.], 0.5]"
     assert brief(np.array([10.0, 0.09])) == "[10., 0.09]"
     assert brief(object()) == "an object"
+    assert brief(GPTConfig(10, 4, 2, 1, 2, tied=False)).endswith("n_embd=2, n_layer=1, n_head=2, tied=False)")

@@ -17,12 +17,14 @@ from utils.counting import (
     ROWS,
     conventions,
     gpt_params,
+    kv_cache_bytes,
     ledger,
     meta_model,
+    training_bytes,
     tying_saving,
     unique_params,
 )  # fmt: skip
-from utils.model import GPT, GPTConfig
+from utils.model import GPT, GPTConfig, KVCache
 
 # L, d, H as published, and the corrected counts of the authors' repository
 GPT2 = {
@@ -226,7 +228,46 @@ def test_no_mask_is_kept_or_counted(course):
     long = GPT(dataclasses.replace(course, n_ctx=1024))
     assert unique_params(long) - unique_params(model) == (1024 - 32) * 64
     model.h[0].requires_grad_(False)
-    assert sum(ledger(model).values()) == 114_944
+    assert sum(ledger(model).values()) == unique_params(model) == 114_944
+    trainable = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    assert unique_params(trainable) == 114_944 - 49_984
+
+
+# ---- bytes
+
+
+def test_bytes_while_training():
+    assert training_bytes(1) == 4 + 4 + 4 + 4
+    assert training_bytes(1, weight_bytes=2) == 2 + 2 + 4 + 4
+    assert training_bytes(124_439_808) == 1_991_036_928
+    assert training_bytes(np.int32(2_000_000_000)) == 32_000_000_000
+
+
+def test_bytes_of_a_real_optimizer(course):
+    model = GPT(course)
+    optimizer = torch.optim.AdamW(model.parameters())
+    model(torch.zeros(1, 4, dtype=torch.long)).sum().backward()
+    optimizer.step()
+    moments = [one[name] for one in optimizer.state.values() for name in ("exp_avg", "exp_avg_sq")]
+    held = [*model.parameters(), *(parameter.grad for parameter in model.parameters()), *moments]
+    assert training_bytes(unique_params(model)) == sum(tensor.nbytes for tensor in held) == 16 * 114_944
+
+
+def test_the_published_caches():
+    assert kv_cache_bytes(12, 768, 1) == 73_728
+    assert kv_cache_bytes(n_layer=12, n_embd=768, n_tokens=1_024) == 75_497_472
+    assert f"{kv_cache_bytes(96, 12_288, 1, bytes_per_number=2) / 1e6:.1f}" == "4.7"
+    assert kv_cache_bytes(12, 768, 0) == 0
+    assert kv_cache_bytes(*np.array([96, 12_288, 2_048, 64], dtype=np.int32)) == 1_236_950_581_248
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_the_cache_of_the_course_model(course, batch_size, dtype):
+    cache = KVCache(course, batch_size, dtype)
+    sizes = {"batch_size": batch_size, "bytes_per_number": dtype.itemsize}
+    assert kv_cache_bytes(course.n_layer, course.n_embd, course.n_ctx, **sizes) == cache.nbytes
+    assert kv_cache_bytes(2, 64, 32) == 32_768
 
 
 @pytest.mark.parametrize("name", ["vocab_size", "n_ctx", "n_embd", "n_layer"])
@@ -237,6 +278,24 @@ def test_bad_sizes(refused, name, value, kind):
     if name in ("vocab_size", "n_embd"):
         with refused(kind, f"{name}={value!r}", "from 1 up"):
             tying_saving(**{"vocab_size": 200, "n_embd": 64, name: value})
+
+
+@pytest.mark.parametrize("name", ["n_layer", "n_embd", "n_tokens", "batch_size", "bytes_per_number"])
+def test_bad_cache_sizes(refused, name):
+    good = {"n_layer": 2, "n_embd": 64, "n_tokens": 32, "batch_size": 1, "bytes_per_number": 4}
+    for value, kind in ((-1, ValueError), (2.0, TypeError), ("2", TypeError), (True, TypeError)):
+        with refused(kind, f"{name}={value!r}", "whole number from"):
+            kv_cache_bytes(**{**good, name: value})
+    if name != "n_tokens":
+        with refused(ValueError, f"{name}=0", "from 1 up"):
+            kv_cache_bytes(**{**good, name: 0})
+
+
+@pytest.mark.parametrize("name", ["n_params", "weight_bytes"])
+def test_bad_training_sizes(refused, name):
+    for value, kind in ((0, ValueError), (-1, ValueError), (1e6, TypeError), (None, TypeError)):
+        with refused(kind, f"{name}={value!r}", "from 1 up"):
+            training_bytes(**{"n_params": 100, "weight_bytes": 4, name: value})
 
 
 def test_other_bad_input(refused):

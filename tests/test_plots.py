@@ -13,8 +13,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from utils import plots
-from utils.plots import style, token_table
+from utils.counting import GPT2_FAMILY, ledger
+from utils.model import GPTConfig
+from utils.plots import counting, style, token_table
 from utils.plots.training import smoothed
+from utils.scaling import KNOWN_MODELS
+from utils.scaling_law import PowerLaw
 from utils.ten_words import COLUMNS, TOKENS, ten_word_table
 from utils.training import History
 
@@ -23,6 +27,14 @@ VECTOR = torch.tensor([0.2, 1.5, -0.6, 0.4])
 RUN = History(
     [5.3, 3.0, 2.0, 1.5], [2.5, 1.25], [2, 4], {"forced": [1.0, 0.0], "choice": [3.5, 2.2], "copied": [3, 1.5]}
 )
+SIZES, HELD = [400, 2_500, 40_000], [True] * 10 + [False] * 990  # three models, and the facts that one holds
+
+
+def gpt_ledgers(*widths):
+    """The ledgers of GPT-2 small at these widths."""
+    return [ledger(GPTConfig(50_257, 1_024, width, 12, n_head=1)) for width in widths]
+
+
 DRAWN = {
     "table": lambda: plots.table(TABLE, TOKENS, COLUMNS, picked=3),
     "look_up": lambda: plots.look_up(TABLE, TOKENS, 3),
@@ -35,6 +47,13 @@ DRAWN = {
     "losses": lambda: plots.losses(RUN, floor=0.61, smoothing=2),
     "losses before the first step": lambda: plots.losses(History(), floor=0.61),
     "losses_by_kind": lambda: plots.losses_by_kind(RUN, floor=0.61),
+    "parameter_bars": lambda: plots.parameter_bars(list(GPT2_FAMILY), [ledger(c) for c in GPT2_FAMILY.values()]),
+    "width_shares": lambda: plots.width_shares([1, 10, 100], gpt_ledgers(1, 10, 100), 10),
+    "width explorer": lambda: counting.explorer(*gpt_ledgers(10), [1, 10, 100], gpt_ledgers(1, 10, 100), 10),
+    "cache_beside_weights": lambda: plots.cache_beside_weights(698_417_037_312, 1_266_637_395_197_952, "too long"),
+    "budget_map": lambda: plots.budget_map(3.14e23, 5.12e10, 1.02e12, KNOWN_MODELS),
+    "scaling_law": lambda: plots.scaling_law(SIZES, [1.1, 0.5, 0.1], PowerLaw(-0.5, 3, ()), [0.01, 0.02, 0.01], "all"),
+    "held_by_rank": lambda: plots.held_by_rank({"width 4": HELD, "width 64": [True] * 1000}),
     "compared": lambda: plots.compared([50, 100], {"tied": [3.0, 1.0], "untied": [3.5, 1.5]}, floor=0.61),
 }
 
@@ -124,7 +143,7 @@ def test_compared_draws_every_run_in_a_colour_of_its_own():
 
 
 def test_more_runs_than_colours_are_refused_and_none_is_left_out():
-    with pytest.raises(ValueError, match=r"5 runs"):
+    with pytest.raises(ValueError, match=r"5 lines"):
         plots.compared([1, 2], {str(number): [2, 1] for number in range(5)})
 
 
@@ -172,3 +191,34 @@ def test_svg_is_the_same_in_every_run_and_smaller_than_the_limit():
     first, second = (style.figure_html(DRAWN["explorer"](), "x", kind="svg") for _ in range(2))
     assert first == second
     assert len(first) < 100_000
+
+
+def test_scaling_law_draws_points_line_and_residuals():
+    above, below = DRAWN["scaling_law"]().axes
+    lines = {line.get_label(): line for line in above.lines}
+    x, y = lines["fit: gap in proportion to N to the -0.50"].get_data()
+    assert np.allclose(y, np.exp(3) / np.sqrt(x))
+    assert x[0] < 400 < 40_000 < x[1]
+    (points, _, (bars,)) = above.containers[0]
+    assert np.allclose(points.get_data(), [SIZES, [1.1, 0.5, 0.1]])
+    assert np.allclose([np.diff(bar[:, 1])[0] / 2 for bar in bars.get_segments()], [0.01, 0.02, 0.01])
+    off = [100 * (gap * np.sqrt(size) / np.exp(3) - 1) for size, gap in zip(SIZES, [1.1, 0.5, 0.1], strict=True)]
+    assert np.allclose(below.lines[-1].get_data(), [SIZES, off])
+    assert above.get_xscale() == above.get_yscale() == below.get_xscale() == "log"
+    assert "nats per token" in above.get_ylabel()
+    assert below.get_xlabel() == "size N: all (log scale)"
+    assert below.get_ylim()[0] < min(off) < max(off) < below.get_ylim()[1]
+
+
+def test_held_by_rank_counts_every_fact_once():
+    (ax,) = DRAWN["held_by_rank"]().axes
+    few, all_of_them = ax.lines[:2]
+    assert set(all_of_them.get_ydata()) == {100}
+    ranks, shares = few.get_data()
+    assert (np.diff(ranks) > 0).all()
+    assert set(shares[ranks < 7]) == {100}
+    assert set(shares[ranks > 20]) == {0}
+    octaves = plots.held_by_rank({"x": [True, False, True, True, True, False, False]}, groups=3)  # 1, 2 to 3, 4 to 7
+    assert np.allclose(octaves.axes[0].lines[0].get_data(), [[1, np.sqrt(6), np.sqrt(28)], [100, 50, 50]])
+    with pytest.raises(ValueError, match="5 models"):
+        plots.held_by_rank({str(number): HELD for number in range(5)})

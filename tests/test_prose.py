@@ -21,9 +21,13 @@ def misspelt(text):
 
 
 def shown(path):
-    """The sentences that figures, panels and checks show in a notebook: what has a picture or a box, as text."""
+    """The sentences that figures, panels and checks show in a notebook: what has a picture or a box, as text.
+
+    Source code, which `show_source` shows in colours, is no sentence.
+    """
     outputs = [output.get("data", {}) for cell in cells(path, "code") for output in cell.outputs]
-    return "\n".join(data["text/plain"] for data in outputs if "text/html" in data)
+    html = [data for data in outputs if 'class="highlight"' not in data.get("text/html", 'class="highlight"')]
+    return "\n".join(data["text/plain"] for data in html)
 
 
 def sentences(path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from utils import recipes
+from utils import recipes, scaling_law
 from utils.pretrained import STAGES
 
 
@@ -22,6 +22,9 @@ def test_one_command_makes_every_file(tmp_path, monkeypatch, capsys):
     """With one step each, so this looks at the files only."""
     train = recipes.train
     monkeypatch.setattr(recipes, "train", lambda *args, **options: train(*args, **options | {"steps": 1}))
+    monkeypatch.setattr(
+        scaling_law, "train", lambda model, rows, steps, *args, **kw: train(model, rows, 1, *args, **kw)
+    )
     monkeypatch.setattr(recipes, "TOY_STAGES", {1: "trained"})
     monkeypatch.setattr(recipes, "DATA", tmp_path)
     monkeypatch.setattr(recipes, "LOSSES", tmp_path / "valid_losses.json")
@@ -30,6 +33,13 @@ def test_one_command_makes_every_file(tmp_path, monkeypatch, capsys):
         "names_gpt.safetensors",
         "toy_gpt_trained.safetensors",
         "valid_losses.json",
+        "scaling.json",
     }
     assert set(json.loads((tmp_path / "valid_losses.json").read_text())) == {"toy_gpt", "names_gpt"}
+    found, shipped = (json.loads(path.read_text()) for path in (tmp_path / "scaling.json", scaling_law.MEASUREMENTS))
+    assert found["recipe"] == shipped["recipe"]
+    for ours, theirs in zip(found["measurements"], shipped["measurements"], strict=True):
+        assert [ours.keys(), ours["width"], ours["lr"]] == [theirs.keys(), theirs["width"], theirs["lr"]]
+        assert len(ours["gaps"]) == len(ours["held"]) == 3
+        assert min(ours["gaps"]) > 2 * max(theirs["gaps"])
     assert "toy_gpt" in capsys.readouterr().out

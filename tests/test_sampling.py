@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from utils.model import GPT, GPTConfig
+from utils.pretrained import load_toy_gpt
 from utils.sampling import draw, generate, next_token_probs
+from utils.toy_language import ToyLanguage
 
 INF = math.inf
 
@@ -289,3 +291,39 @@ def test_no_new_token_gives_a_copy_of_the_prompt():
     assert torch.equal(found, ids)
     assert found.data_ptr() != ids.data_ptr()
     assert model.calls == []
+
+
+class Keeper(GPT):
+    """A GPT that keeps every cache that it is given."""
+
+    def __init__(self):
+        super().__init__(SMALL)
+        self.caches = []
+
+    def forward(self, ids, cache=None):
+        self.caches.append(cache)
+        return super().forward(ids, cache)
+
+
+def test_all_tokens_share_one_cache_that_holds_no_graph():
+    model = Keeper()
+    generate(model, random_ids(2, 3, 30), 30, generator=rng(0))
+    assert len(model.caches) == 30
+    assert len(set(map(id, model.caches))) == 1
+    assert [part.requires_grad for part in (model.caches[0].k, model.caches[0].v)] == [False, False]
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_memory_stays_flat_over_two_hundred_tokens(loud, course, memory_growth, use_cache):
+    model, ids = loud(course), random_ids(16, 32)
+    generate(model, ids, 5, generator=rng(0), use_cache=use_cache)
+    warm = memory_growth()
+    generate(model, ids, 200, generator=rng(0), use_cache=use_cache)
+    assert memory_growth() - warm < 20  # MB; the graphs of 200 steps would hold hundreds
+
+
+def test_whatever_is_drawn_has_a_word():
+    lang, start = ToyLanguage(), torch.zeros(20, 1, dtype=torch.int64)
+    drawn = generate(load_toy_gpt(), start, 60, temperature=5.0, generator=rng(0))
+    assert len(drawn.unique()) > 190
+    assert all(len(lang.decode(row).replace(".", " .").split()) == 60 for row in drawn)

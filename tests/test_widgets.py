@@ -26,17 +26,36 @@ def trained_monitor():
     return monitor
 
 
-PANELS = [widgets.TableExplorer, widgets.TrainingMonitor, trained_monitor]
+PANELS = [
+    widgets.BudgetPlanner,
+    widgets.CacheExplorer,
+    widgets.ConfigReader,
+    widgets.WidthExplorer,
+    widgets.AttentionExplorer,
+    widgets.Lens,
+    widgets.GenerationStepper,
+    widgets.TemperatureExplorer,
+    widgets.TableExplorer,
+    widgets.TrainingMonitor,
+    trained_monitor,
+]
 
 
 def controls(panel):
-    """Everything in a panel that has a value to set: name -> (widget, its possible values)."""
+    """Everything in a panel that has a value to set: name -> (widget, its possible values, some of a long list)."""
     found = {}
     for name, widget in vars(panel).items():
         if isinstance(widget, ipywidgets.ValueWidget) and not isinstance(widget, ipywidgets.HTML):
             options = getattr(widget, "options", None)
             values = [getattr(widget, "min", None), getattr(widget, "max", None)]
-            found[name] = widget, [v[1] if isinstance(v, tuple) else v for v in options] if options else values
+            values = ["", widget.value, "yesterday"] if isinstance(widget, ipywidgets.Text) else values
+            values = [f"{widget.value}\n", widget.value] if isinstance(widget, ipywidgets.Textarea) else values
+            if isinstance(widget, ipywidgets.FloatLogSlider):
+                values = [widget.base**power for power in values]
+            if options:
+                values = [v[1] if isinstance(v, tuple) else v for v in options]
+                values = values if len(values) <= 20 else [*values[:: len(values) // 5], values[-1]]
+            found[name] = widget, values
     return found
 
 

@@ -1,7 +1,9 @@
-"""Counting parameters: the formula, the ledger of a real model, and the published families.
+"""Counting parameters: the formula, the ledger of a real model, the bytes they take, and the published families.
 
 A parameter is one learned number. Nothing here counts masks or other buffers.
 """
+
+import math
 
 import torch
 
@@ -103,6 +105,26 @@ def conventions(cfg: GPTConfig) -> dict[str, int]:
 def tying_saving(vocab_size, n_embd) -> int:
     """Numbers that a tied head saves: V d, one whole table."""
     return validate.whole_number("vocab_size", vocab_size) * validate.whole_number("n_embd", n_embd)
+
+
+def training_bytes(n_params, weight_bytes=4) -> int:
+    """Bytes of memory that training holds beside its activations: n_params * (2 * weight_bytes + 8).
+
+    Weights and gradients take weight_bytes each (4: float32, 2: bfloat16), AdamW's two float32 moments 8.
+    Raises TypeError or ValueError for what is not a whole number from 1.
+    """
+    return validate.whole_number("n_params", n_params) * (2 * validate.whole_number("weight_bytes", weight_bytes) + 8)
+
+
+def kv_cache_bytes(n_layer, n_embd, n_tokens, batch_size=1, bytes_per_number=4) -> int:
+    """Bytes of the keys and values of batch_size sequences of n_tokens: 2 * L * n_tokens * d * batch * bytes.
+
+    bytes_per_number: 4 for float32, 2 for bfloat16. No tokens take no bytes.
+    Raises TypeError or ValueError for what is not a whole number in range.
+    """
+    n_tokens = validate.whole_number("n_tokens", n_tokens, low=0)
+    sizes = {"n_layer": n_layer, "n_embd": n_embd, "batch_size": batch_size, "bytes_per_number": bytes_per_number}
+    return 2 * n_tokens * math.prod(validate.whole_number(name, size) for name, size in sizes.items())
 
 
 def _gpt2(n_layer, n_embd, n_head):

@@ -72,8 +72,8 @@ class KVCache:
     """Room for the keys and values of all layers, filled as the model reads: `model(ids, cache=cache)`.
 
     config: the model's. batch_size: sequences side by side (B). dtype, device: the model's. The memory is taken
-    at once, for n_ctx tokens. Raises ValueError or TypeError for a batch size below 1, of another type or too large
-    for this machine's memory.
+    at once, for n_ctx tokens; what k and v hold past `length` has no meaning. Raises ValueError or TypeError for a
+    batch size below 1, of another type or too large for this machine's memory.
     """
 
     def __init__(self, config, batch_size=1, dtype=torch.float32, device=None):
@@ -82,8 +82,8 @@ class KVCache:
         validate.instance("dtype", dtype, torch.dtype)
         shape = (config.n_layer, batch_size, config.n_head, config.n_ctx, config.d_head)
         validate.memory(2 * math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
-        self.k = torch.zeros(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
-        self.v = torch.zeros(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
+        self.k = torch.empty(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
+        self.v = torch.empty(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
         self.length = 0
 
     def __repr__(self):
@@ -111,9 +111,9 @@ class KVCache:
         `length` moves only when the model has passed all its layers.
         """
         end = self.length + k.shape[2]
-        self.k[layer, :, :, self.length : end] = k
-        self.v[layer, :, :, self.length : end] = v
-        return self.k[layer, :, :, :end], self.v[layer, :, :, :end]  # (B, H, S, d_head) twice
+        keys, values = self.k[layer, :, :, :end], self.v[layer, :, :, :end]  # (B, H, S, d_head) twice
+        keys[:, :, self.length :], values[:, :, self.length :] = k, v  # (B, H, T, d_head) twice
+        return keys, values  # (B, H, S, d_head) twice
 
 
 class CausalSelfAttention(nn.Module):
@@ -127,16 +127,13 @@ class CausalSelfAttention(nn.Module):
 
     def forward(self, x, cache=None, layer=0):
         """x (B, T, d) -> (B, T, d); with a cache, also looks at the keys and values that it holds."""
-        q, k, v = self.c_attn(x).chunk(3, dim=-1)  # (B, T, 3d) -> three of (B, T, d)
-        q, k, v = self._split(q), self._split(k), self._split(v)  # (B, T, d) -> (B, H, T, d_head)
+        qkv = self.c_attn(x).view(*x.shape[:2], 3, self.n_head, -1)  # (B, T, d) -> (B, T, 3d) -> (B, T, 3, H, d_head)
+        q, k, v = qkv.transpose(1, 3).unbind(2)  # (B, T, 3, H, d_head) -> (B, H, 3, T, d_head) -> 3 x (B, H, T, d_head)
         if cache is not None:
             k, v = cache.append(layer, k, v)  # (B, H, S, d_head)
         y = F.scaled_dot_product_attention(q, k, v, **_causal(q.shape[2], k.shape[2], x.device))  # (B, H, T, d_head)
         y = y.transpose(1, 2).flatten(2)  # (B, H, T, d_head) -> (B, T, H, d_head) -> (B, T, d)
         return self.c_proj(y)  # (B, T, d)
-
-    def _split(self, x):
-        return x.unflatten(-1, (self.n_head, -1)).transpose(1, 2)  # (B, T, d) -> (B, H, T, d_head)
 
 
 def _causal(n_queries, n_keys, device):

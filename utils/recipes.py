@@ -1,9 +1,10 @@
-"""How the models in utils/data/ were made. `python -m utils.recipes` makes them again, in about a minute."""
+"""How the models and measurements in utils/data/ were made. `python -m utils.recipes` makes them again, in minutes."""
 
 import json
 
 import torch
 
+from utils import scaling_law
 from utils.checkpoint import save_model
 from utils.model import GPT, GPTConfig
 from utils.pretrained import COURSE_MODEL, DATA
@@ -47,13 +48,27 @@ def names_gpt(keep=None, progress=True):
     return history
 
 
+def scaling(progress=True) -> dict:
+    """Measure the scaling law of lesson 08: train every width with every seed -> what utils/data/scaling.json holds."""
+    recipe = {"steps": scaling_law.STEPS, "batch_size": scaling_law.BATCH, "seeds": list(scaling_law.SEEDS)}
+    points = []
+    for width in scaling_law.WIDTHS:
+        models = [scaling_law.trained(width, seed, progress=progress) for seed in scaling_law.SEEDS]
+        gaps = [round(scaling_law.gap(model), 5) for model in models]
+        held = [int(scaling_law.facts_held(model).sum()) for model in models]
+        points.append({"width": width, "lr": round(scaling_law.learning_rate(width), 5), "gaps": gaps, "held": held})
+    return {"recipe": recipe, "measurements": points}
+
+
 def main():
-    """Make every model in utils/data/ and write down the held-out loss that each recipe ends with."""
+    """Make every model in utils/data/, write down the held-out loss that each recipe ends with, and the scaling law."""
     toy = toy_gpt(keep=lambda model, stage: save_model(model, DATA / f"toy_gpt_{stage}.safetensors"))
     letters = names_gpt(keep=lambda model: save_model(model, DATA / "names_gpt.safetensors"))
     losses = {"toy_gpt": round(toy.valid_loss[-1], 4), "names_gpt": round(letters.valid_loss[-1], 4)}
     LOSSES.write_text(json.dumps(losses, indent=1) + "\n", encoding="utf-8")
     print(losses)
+    found = json.dumps(scaling(), indent=1)
+    (DATA / scaling_law.MEASUREMENTS.name).write_text(found + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

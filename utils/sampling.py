@@ -24,17 +24,17 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
     Raises TypeError or ValueError for other values, for NaN or +inf, and for a row that forbids every token.
     """
     _require_filters(temperature, top_k, top_p)
-    _require_logits(logits)
+    highest = _require_logits(logits)  # (..., 1)
     scores = logits.to(torch.float64)  # (..., V)
     if top_k is not None and top_k < scores.shape[-1]:
         scores = scores.masked_fill(~_top_k(scores, top_k), -math.inf)
     if temperature == 0:
-        probs = torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+        probs = torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
     else:
         # the highest score becomes 0, so a tiny temperature overflows to -inf and never to NaN
-        probs = ((scores - scores.amax(-1, keepdim=True)) / temperature).softmax(-1)
+        probs = ((scores - highest) / temperature).softmax(-1)
     if top_p is not None and top_p < 1:
-        probs = probs.masked_fill(~_top_p(probs, top_p), 0.0)
+        probs = probs.masked_fill(~_top_p(probs, scores, top_p), 0.0)
         probs = probs / probs.sum(-1, keepdim=True)
     return probs.to(logits.dtype if logits.dtype == torch.float64 else torch.float32)  # (..., V)
 
@@ -45,9 +45,11 @@ def _top_k(scores, k):
     return torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order[..., :k], True)
 
 
-def _top_p(probs, p):
-    """(..., V) -> bool (..., V): the likeliest tokens, as long as those before them have not reached p."""
-    sorted_probs, order = probs.sort(descending=True, stable=True)
+def _top_p(probs, scores, p):
+    """(..., V) twice -> bool (..., V): the likeliest tokens, as long as those before them have not reached p."""
+    # ranked by score: at a huge temperature different scores have equal probabilities
+    order = scores.sort(descending=True, stable=True).indices  # (..., V)
+    sorted_probs = probs.gather(-1, order)  # (..., V)
     before = sorted_probs.cumsum(-1) - sorted_probs  # (..., V), probability of all likelier tokens
     needed = before < p - REACHED
     needed[..., 0] = True
@@ -68,7 +70,6 @@ def draw(probs, generator=None):
     return torch.searchsorted(cumulated, u, right=True)  # (B, 1)
 
 
-@torch.no_grad()
 def generate(
     model,
     ids,
@@ -93,13 +94,16 @@ def generate(
     _require_filters(temperature, top_k, top_p)
     _require_run(model, ids, max_new_tokens, generator, stop_token)
     validate.flag("use_cache", use_cache)
-    was_training = model.training
+    modes = {module: module.training for module in model.modules()}  # a part may have a mode of its own
     model.eval()
     try:
-        ids = ids.to(torch.int64, copy=True)  # a result of its own, also when nothing is added
-        return _loop(model, ids, max_new_tokens, (temperature, top_k, top_p), generator, stop_token, use_cache)
+        with torch.inference_mode():  # no graph, as under no_grad, and less bookkeeping for each tensor
+            filters = temperature, top_k, top_p
+            ids = _loop(model, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
     finally:
-        model.train(was_training)
+        for module, training in modes.items():
+            module.training = training
+    return ids.clone()  # made out here, so that it can be changed and trained on like any tensor
 
 
 def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache):
@@ -114,7 +118,7 @@ def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache)
             new = new.masked_fill(done, stop_token)
             done = new == stop_token  # (B, 1), so what is done stays done
         ids = torch.cat([ids, new], dim=1)  # (B, T) -> (B, T + 1)
-        if done.all():
+        if stop_token is not None and done.all():
             break
     return ids
 
@@ -143,16 +147,18 @@ def _require_filters(temperature, top_k, top_p):
 
 
 def _require_logits(logits):
+    """The highest score of each row (..., V) -> (..., 1), if all rows can be sampled from."""
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         given = f"dtype {logits.dtype}" if isinstance(logits, torch.Tensor) else f"a {type(logits).__name__}"
         raise TypeError(f"logits is {given}; give a float tensor of shape (..., V).")
     if logits.ndim == 0 or logits.shape[-1] == 0:
         raise ValueError(f"logits has shape {tuple(logits.shape)}; give (..., V) with at least one score a row.")
-    highest = logits.amax(-1)
-    if highest.isnan().any() or (highest == math.inf).any():
+    highest = logits.amax(-1, keepdim=True)  # (..., 1), NaN where a row holds one
+    if (highest.abs() < math.inf).all():  # False for NaN too; two operations, where isfinite is four
+        return highest
+    if (highest.isnan() | (highest == math.inf)).any():
         raise ValueError("logits holds NaN or +inf; scores must be finite, or -inf for a forbidden token.")
-    if (highest == -math.inf).any():
-        raise ValueError("logits holds a row of -inf only, which forbids every token; leave at least one finite.")
+    raise ValueError("logits holds a row of -inf only, which forbids every token; leave at least one finite.")
 
 
 def _require_run(model, ids, max_new_tokens, generator, stop_token):

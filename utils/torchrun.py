@@ -1,11 +1,16 @@
 """Training in several processes: `python -m torch.distributed.run --nproc_per_node=2 -m utils.torchrun --steps 12`.
 
 Each process takes its part of every batch, and the losses are those of one process, `python -m utils.torchrun`.
+`on_one_and_two` runs both commands from a notebook.
 """
 
 import argparse
 import json
 import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -15,6 +20,37 @@ from utils.pretrained import COURSE_MODEL
 from utils.text import names
 from utils.toy_language import ToyLanguage
 from utils.training import train
+
+ROOT = Path(__file__).resolve().parents[1]  # where Python finds the package, from any folder
+TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+
+
+def on_one_and_two(steps=12, batch_size=32, data="stories") -> tuple[list[float], list[float]]:
+    """The same training run by one process, then by two under torchrun -> the losses of each, in nats per token.
+
+    All are new processes of one thread each, and nothing that they print is shown. data: "stories" or "names".
+    Raises RuntimeError with the first error that one of them reports.
+    """
+    options = ("-m", "utils.torchrun", f"--steps={steps}", f"--batch-size={batch_size}", f"--data={data}")
+    return tuple(json.loads(_output(*launcher, *options)) for launcher in ((), TWO))
+
+
+def _output(*command):
+    """What `python command` prints, in an environment without traces of another torchrun."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    done = subprocess.run(
+        [sys.executable, *command],
+        env=inherited | {"OMP_NUM_THREADS": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode:
+        error = re.search(r"\w*[Ee]rror: .*", done.stderr)
+        raise RuntimeError(error[0] if error else f"The training ended with the exit code {done.returncode}.")
+    return done.stdout
 
 
 def losses(data, steps, batch_size) -> list[float]:

@@ -1,5 +1,6 @@
 """Are two results equal, whatever they are made of: tensors, arrays, lists, numbers, or tuples of these."""
 
+import dataclasses
 import inspect
 import numbers
 import re
@@ -37,11 +38,17 @@ def same(a, b) -> bool:
         return first.shape == second.shape and np.allclose(first, second, equal_nan=True, **TOLERANCE)
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))
-    return first is second and type(a) is type(b) and (not isinstance(a, str) or a == b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, str) and isinstance(b, str):  # NumPy's strings too
+        return str(a) == str(b)
+    return first is second and type(a) is type(b)
 
 
 def differs(result, want) -> str | None:
     """How a result differs from the wanted one, as a diagnosis; None if it does not."""
+    if want is None or isinstance(want, str):
+        return _name_differs(result, want)
     if result is None:
         return "your function returns None; is there a return in it?"
     if result is Ellipsis:
@@ -54,6 +61,16 @@ def differs(result, want) -> str | None:
     if got is None:
         return f"your function returns {a_kind(result)}, and real numbers are wanted."
     return _array_differs(got.astype(float), wanted.astype(float))
+
+
+def _name_differs(result, want):
+    if same(result, want):
+        return None
+    if result is None:
+        return "your function returns None, and there is a name to return."
+    if not isinstance(result, str):
+        return f"your function returns {a_kind(result)}, and {'None' if want is None else 'a name'} is wanted."
+    return "this is not the right name." if want else "a name is returned, and None is wanted."
 
 
 def _tuple_differs(result, want):
@@ -107,8 +124,12 @@ def _shown(value, places):
     if isinstance(value, float):
         return f"{value:.{places + 2}g}"
     shown = repr(value)
+    if len(shown) > 80 and dataclasses.is_dataclass(value):  # a GPTConfig: without the settings that are as usual
+        told = [field.name for field in dataclasses.fields(value) if getattr(value, field.name) != field.default]
+        shown = f"{type(value).__name__}({', '.join(f'{name}={getattr(value, name)!r}' for name in told)})"
     # an address in memory would make each verdict another one
-    return shown if len(shown) <= 80 and "\n" not in shown and " at 0x" not in shown else a_kind(value)
+    longest = 100 if isinstance(value, dict) else 80  # a config.json of five settings
+    return shown if len(shown) <= longest and "\n" not in shown and " at 0x" not in shown else a_kind(value)
 
 
 def _brief_array(value, places):

@@ -36,13 +36,15 @@ class Wrong(Exception):
 @dataclass(frozen=True)
 class Exercise:
     """What a check knows: number ("1.2"), target (an example of input and output, shown before an attempt),
-    probe (raises Wrong for a wrong answer), meaning (one sentence for a right one), hints (weakest first)."""
+    probe (raises Wrong for wrong answers), meaning (one sentence for right ones), hints (weakest first), and
+    parts (the functions' names, where the exercise asks for several)."""
 
     number: str
     target: str
     probe: Callable
     meaning: str
     hints: tuple[str, ...]
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,31 +57,52 @@ class Verdict(Message):
         return boxed(self.text, COLOURS[self.status])
 
 
-def judge(exercise: Exercise, answer) -> Verdict:
-    """The verdict on a student's function. Never raises, and leaves seeds, modes and settings as they were."""
+def judge(exercise: Exercise, *answers) -> Verdict:
+    """The verdict on a student's function, or on several, one for each of the exercise's parts.
+
+    Never raises, and leaves seeds, modes and settings as they were.
+    """
+    verdict = verdict_of(_judged, exercise, answers)
+    progress.record(exercise.number, answers if verdict.status == PASSED else ())
+    return verdict
+
+
+def verdict_of(judgement, *args) -> Verdict:
+    """The verdict that judgement(*args) -> (status, text) comes to, whatever it raises."""
     try:
-        status, text = _judged(exercise, answer)
+        status, text = judgement(*args)
     except Wrong as diagnosis:
-        status, text = NOT_YET, f"{diagnosis}{note(answer)}"
+        status, text = NOT_YET, str(diagnosis)
     except KeyboardInterrupt:
         status, text = NOT_YET, "it was interrupted before your function returned; does a loop never end?"
     except BaseException as fault:  # even an exit() in a student's __repr__ must not end the kernel
         status, text = NOT_YET, f"the check itself failed ({_reason(fault)}); this is a fault of the course, not yours."
-    progress.record(exercise.number, status == PASSED)
     return Verdict(f"{status}: {text}", status)
 
 
-def _judged(exercise, answer):
-    if answer is None:
-        text = "the check was given None; write your answer, and give the check its name without brackets."
+def _judged(exercise, answers):
+    names = [f"`{part}`" for part in exercise.parts] or ["your answer"]
+    missing = [name for name, answer in zip(names, answers, strict=True) if _is_missing(answer)]
+    if missing:
+        text = f"write {' and '.join(missing)}, then run this cell again."
+        if any(answer is None for answer in answers):
+            text = f"the check was given None; write {missing[0]}, and give the check its name without brackets."
         return NOT_ATTEMPTED, f"{text}\n{exercise.target}"
-    if answer is Ellipsis or is_stub(answer):
-        return NOT_ATTEMPTED, f"write your answer, then run this cell again.\n{exercise.target}"
-    if not callable(answer):
-        raise Wrong(f"the check was given {a_kind(answer)}; give it the function itself, its name without brackets.")
-    with isolated():
-        exercise.probe(answer)
+    for answer in answers:
+        if not callable(answer):
+            raise Wrong(
+                f"the check was given {a_kind(answer)}; give it the function itself, its name without brackets."
+            )
+    try:
+        with isolated():
+            exercise.probe(*answers)
+    except Wrong as diagnosis:
+        raise Wrong(f"{diagnosis}{note(*answers)}") from None
     return PASSED, exercise.meaning
+
+
+def _is_missing(answer):
+    return answer is None or answer is Ellipsis or is_stub(answer)
 
 
 def call(function, *args, in_place=False):
@@ -101,7 +124,8 @@ def call(function, *args, in_place=False):
         raise Wrong("your function gives a generator, which has not run yet; return the results themselves.")
     changed = [number for number, pair in enumerate(zip(given, args, strict=True), 1) if not same(*pair)]
     if changed:
-        raise Wrong(f"your function changes its argument {changed[0]} in place; work on a copy and return that.")
+        place = f"its argument {changed[0]} in place"
+        raise Wrong(f"your function changes {place}, as `x += …` does and `x = x + …` does not; leave it as it was.")
     return result
 
 
@@ -184,7 +208,9 @@ def _recognised(mistakes, arguments, results):
 
 def _constant(results):
     """The diagnosis of one and the same number, or numbers, in every case."""
-    if differs(results[0], results[0]) or not all(_same_outcome(results[0], result) for result in results):
+    first = results[0]
+    is_number = first is not None and not isinstance(first, str) and differs(first, first) is None
+    if not is_number or not all(_same_outcome(first, result) for result in results):
         return None
     return "your function gives the same result in every case; does it use what it is given?"
 

@@ -8,14 +8,19 @@ from pathlib import Path
 MY_WORK = Path(__file__).resolve().parents[2] / "my_work"
 FILE = ".progress.json"
 
-_checked: dict[str, bool] = {}  # this kernel's checks: number -> passed
+_checked: dict[str, tuple] = {}  # this kernel's checks: number -> the functions that passed, () if they did not
 
 
-def record(number, passed):
-    """Remember a check's result; a pass is also written down if this kernel runs in my_work/."""
-    _checked[number] = passed
-    if passed and _writes_here():
+def record(number, answers):
+    """Remember a check's result, the answers that passed or (); a pass is also written down in my_work/."""
+    _checked[number] = answers
+    if answers and _writes_here():
         _write()
+
+
+def answers(number) -> tuple:
+    """The functions with which an exercise is passed in this kernel, by its latest verdict; () if it is not."""
+    return _checked.get(number, ())
 
 
 def checked_lessons() -> list[str]:

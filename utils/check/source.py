@@ -21,16 +21,20 @@ def is_stub(answer) -> bool:
     return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and all(map(_says_nothing, function.body))
 
 
-def note(answer) -> str:
-    """A line on tensors that a function takes from the notebook where it should take its inputs; "" if none."""
+def note(*answers) -> str:
+    """A line on tensors that functions take from the notebook where they should take their inputs; "" if none."""
+    found = {name for answer in answers for name in _tensors_read(answer)}
+    named = ", ".join(f"`{name}`" for name in sorted(found)[:3])
+    return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
+
+
+def _tensors_read(answer):
     try:
         function = _plain(answer)
         read = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
-        found = {name for name in read if isinstance(function.__globals__.get(name), VALUES)}
+        return {name for name in read if isinstance(function.__globals__.get(name), VALUES)}
     except Exception:  # no bytecode to read, such as a built-in function
-        return ""
-    named = ", ".join(f"`{name}`" for name in sorted(found)[:3])
-    return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
+        return set()
 
 
 def _plain(answer):

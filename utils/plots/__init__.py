@@ -1,6 +1,12 @@
 """Pictures: pure functions from data to a matplotlib Figure, and `show`, which puts one into a notebook."""
 
+from utils.plots.cache import cache_beside_weights
+from utils.plots.counting import parameter_bars, width_shares
+from utils.plots.model_map import assembly_line, model_map
+from utils.plots.scaling import budget_map
+from utils.plots.scaling_law import held_by_rank, scaling_law
 from utils.plots.style import show
+from utils.plots.temperature import temperatures
 from utils.plots.token_table import (
     drift,
     family_shares,
@@ -13,15 +19,24 @@ from utils.plots.token_table import (
 from utils.plots.training import compared, losses, losses_by_kind
 
 __all__ = [
+    "assembly_line",
+    "budget_map",
+    "cache_beside_weights",
     "compared",
     "drift",
     "family_shares",
     "gradient_parts",
+    "held_by_rank",
     "look_up",
     "losses",
     "losses_by_kind",
+    "model_map",
+    "parameter_bars",
+    "scaling_law",
     "scores",
     "show",
     "table",
+    "temperatures",
     "token_probs",
+    "width_shares",
 ]

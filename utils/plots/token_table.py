@@ -26,15 +26,16 @@ def _outline(ax, row, width):
 
 
 @styled
-def table(values, tokens, columns=None, picked=None):
-    """The token table as a heat map, one row for each token; `picked` outlines a row.
+def table(values, tokens, columns=None, picked=None, number=".1f"):
+    """A table as a heat map, one row for each token; `picked` outlines a row.
 
-    values (V, d), tokens: V strings, columns: d strings or None -> Figure.
+    values (V, d), tokens: V strings, columns: d strings or None, number: the format of what is written into the
+    cells, if there are at most 16 columns -> Figure.
     """
     values = np.asarray(values, dtype=float)
     fig = new_figure(8, 0.36 * len(tokens) + 1)
     ax = fig.add_axes((0.14, 0.06, 0.84, 0.80))
-    _heat(ax, values, np.abs(values).max(), number=".1f" if values.shape[1] <= 16 else None)
+    _heat(ax, values, np.abs(values).max(), number=number if values.shape[1] <= 16 else None)
     ax.set_yticks(range(len(tokens)), [label(token) for token in tokens])
     ax.set_xticks(range(len(columns or [])), columns or [])
     ax.xaxis.tick_top()

@@ -1,4 +1,4 @@
-"""Lesson 05's pictures: how a loss falls, and towards what."""
+"""How a loss falls, and towards what; and any few lines side by side."""
 
 import numpy as np
 
@@ -46,20 +46,20 @@ def losses_by_kind(history, floor=None):
 
 
 @styled
-def compared(steps, lines, unit="held-out loss, nats per token", floor=None):
-    """Several runs in one picture. lines: name -> one value for each of steps -> Figure.
+def compared(places, lines, unit="held-out loss, nats per token", against="steps", floor=None):
+    """Several lines in one picture. lines: name -> one value for each of places, along the axis `against` -> Figure.
 
-    Raises ValueError for more runs than the palette has colours.
+    Raises ValueError for more lines than the palette has colours.
     """
     colours = (BLUE, ORANGE, RED, GREEN)
     if len(lines) > len(colours):
-        raise ValueError(f"compared was given {len(lines)} runs; give at most {len(colours)}, one for each colour.")
+        raise ValueError(f"compared was given {len(lines)} lines; give at most {len(colours)}, one for each colour.")
     fig = new_figure(8, 3.6)
     ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
     for (name, values), colour in zip(lines.items(), colours, strict=False):
-        ax.plot(steps, values, color=colour, marker="o", label=name)
+        ax.plot(places, values, color=colour, marker="o", label=name)
     _floor(ax, floor)
-    _finish(ax, unit)
+    _finish(ax, unit, against)
     return fig
 
 
@@ -68,8 +68,8 @@ def _floor(ax, floor):
         ax.axhline(floor, color=GREY, linestyle="--", label=f"entropy floor {floor:.2f}")
 
 
-def _finish(ax, unit="loss, nats per token"):
-    ax.set_xlabel("steps")
+def _finish(ax, unit="loss, nats per token", against="steps"):
+    ax.set_xlabel(against)
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
     if ax.get_legend_handles_labels()[1]:

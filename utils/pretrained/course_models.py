@@ -1,4 +1,4 @@
-"""Models that have learned something: the course's own, shipped in utils/data/."""
+"""The course's own trained models, shipped in utils/data/."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import torch
 from utils.checkpoint import load_model
 from utils.model import GPT, GPTConfig
 
-DATA = Path(__file__).resolve().parent / "data"
+DATA = Path(__file__).resolve().parents[1] / "data"
 COURSE_MODEL = GPTConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4)
 STAGES = ("untrained", "before_copying", "after_copying", "trained")
 

@@ -1,0 +1,345 @@
+"""config.json files: GPT-2's becomes the course's, four architectures are counted as transformers does."""
+
+import json
+import random
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from utils.counting import GPT2_FAMILY, ROWS, ledger
+from utils.model import GPTConfig
+from utils.pretrained import KNOWN_CONFIGS, cache_bytes_from_hf, config_from_hf, count_from_hf, read_config
+
+GPT2 = KNOWN_CONFIGS["GPT-2 small"]
+LLAMA = KNOWN_CONFIGS["Llama-3-8B"]
+# totals from the models' pages and papers
+PUBLISHED = {
+    "GPT-2 small": 124_439_808,
+    "Llama-3-8B": 8_030_261_248,
+    "Llama-2-7B": 6_738_415_616,
+    "Mistral-7B": 7_241_732_096,
+    "Qwen2.5-0.5B": 494_032_768,
+    "SmolLM2-135M": 134_515_008,
+}
+
+
+def llama_like(kind, V, d, d_ff, L, H, H_kv, **more):
+    sizes = {"vocab_size": V, "hidden_size": d, "intermediate_size": d_ff, "num_hidden_layers": L}
+    return {"model_type": kind, **sizes, "num_attention_heads": H, "num_key_value_heads": H_kv, **more}
+
+
+MORE = {
+    "GPT-2 XL": (GPT2 | {"n_embd": 1600, "n_layer": 48, "n_head": 25}, 1_557_611_200),
+    "Mistral-Nemo-12B": (llama_like("mistral", 131_072, 5120, 14_336, 40, 32, 8, head_dim=128), 12_247_782_400),
+    "TinyLlama-1.1B": (llama_like("llama", 32_000, 2048, 5632, 22, 32, 4), 1_100_048_384),
+    "Llama-3.2-1B": (
+        llama_like("llama", 128_256, 2048, 8192, 16, 32, 8, head_dim=64, tie_word_embeddings=True),
+        1_235_814_400,
+    ),
+    "Qwen2.5-7B": (llama_like("qwen2", 152_064, 3584, 18_944, 28, 28, 4), 7_615_616_512),
+}
+REAL = {name: (config, PUBLISHED[name]) for name, config in KNOWN_CONFIGS.items()} | MORE
+
+
+def row(name):
+    """The ledger's row of a parameter in transformers."""
+    parts = {
+        "lm_head": "head", "wte": "token table", "embed_tokens": "token table", "wpe": "position table",
+        "ln_f": "final layer norm", "attn": "attention", "self_attn": "attention", "mlp": "mlp",
+        "ln_1": "layer norms", "ln_2": "layer norms", "input_layernorm": "layer norms",
+        "post_attention_layernorm": "layer norms", "norm": "final layer norm",
+    }  # fmt: skip
+    return next(parts[part] for part in name.split(".") if part in parts)
+
+
+def counted_by_transformers(config):
+    """Row by row, on the meta device; a shared tensor comes once, under its first name."""
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config))
+    counts = dict.fromkeys(ROWS, 0)
+    for name, parameter in model.named_parameters():
+        counts[row(name)] += parameter.numel()
+    return counts
+
+
+# ---- counts
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_published_models_are_counted_exactly(name):
+    config, total = REAL[name]
+    counts = count_from_hf(config)
+    assert sum(counts.values()) == total
+    assert counts == counted_by_transformers(config)
+    assert list(counts) == list(ROWS)
+    assert {type(count) for count in counts.values()} == {int}
+
+
+def test_the_known_configs_are_those_of_the_course():
+    assert KNOWN_CONFIGS.keys() == PUBLISHED.keys()
+    json.dumps(KNOWN_CONFIGS)
+    assert count_from_hf(GPT2) == ledger(GPT2_FAMILY["GPT-2 small"])
+
+
+def some_config(seed):
+    """A small configuration whose optional keys are given, null or absent by chance."""
+    pick = random.Random(seed)
+    kind = ("gpt2", "llama", "llama", "mistral", "qwen2")[seed % 5]
+    heads = pick.choice([1, 2, 6, 8, 32])
+    width = heads * pick.choice([2, 4, 10])
+    optional = {"tie_word_embeddings": [True, False]}
+    if kind == "gpt2":
+        config = {"n_positions": pick.randint(1, 99), "n_embd": width, "n_layer": pick.randint(1, 4), "n_head": heads}
+        optional |= {"n_inner": [None, 7, 4 * width], "activation_function": ["silu", "gelu"]}
+    else:
+        config = llama_like(kind, 1, width, pick.randint(1, 99), pick.randint(1, 4), heads, None)
+        optional |= {"head_dim": [None, 2, 6, 64]} if kind != "qwen2" else {}
+        kept = [divisor for divisor in (1, 2, 3, 4, 8, 32) if heads % divisor == 0]
+        null = [] if kind == "mistral" else [None]  # which transformers 5 refuses there, and 4 took
+        config["num_key_value_heads"] = pick.choice([*null, *kept, heads])
+        if kind == "llama" or (kind, heads) in (("mistral", 8), ("mistral", 32), ("qwen2", 32)):
+            optional["num_key_value_heads"] = [config.pop("num_key_value_heads")]
+    if kind != "gpt2":
+        optional |= {key: [True, False] for key in ("attention_bias", "mlp_bias")}
+    chosen = {key: pick.choice(values) for key, values in optional.items() if pick.random() < 0.7}
+    extra = {"rope_theta": 1e6, "transformers_version": "4.40.0", "use_cache": True}
+    return config | chosen | extra | {"model_type": kind, "vocab_size": pick.randint(1, 999)}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_configurations_are_counted_as_transformers_does(seed):
+    config = some_config(seed)
+    assert count_from_hf(config) == counted_by_transformers(config)
+
+
+def test_the_random_configurations_cover_what_they_should():
+    configs = [some_config(seed) for seed in range(40)]
+    for key in ("tie_word_embeddings", "attention_bias", "mlp_bias", "head_dim", "num_key_value_heads", "n_inner"):
+        values = {str(config.get(key, "absent")) for config in configs}
+        assert "absent" in values, key
+        assert len(values) >= 3, key
+        assert "None" in values or key.endswith(("bias", "embeddings")), key
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"), [("gpt2", True), ("llama", False), ("mistral", False), ("qwen2", False)], ids=str
+)
+def test_the_tie_has_its_architectures_default(kind, default):
+    sizes = llama_like(kind, 50, 8, 16, 2, 2, 1) if kind != "gpt2" else GPT2
+    config = {key: value for key, value in sizes.items() if key != "tie_word_embeddings"}
+    assert (count_from_hf(config)["head"] == 0) == default
+    for tied in (True, False):
+        assert (count_from_hf(config | {"tie_word_embeddings": tied})["head"] == 0) == tied
+    assert count_from_hf(config | {"tie_word_embeddings": None}) == count_from_hf(config)
+
+
+@pytest.mark.parametrize("kind", ["llama", "mistral", "qwen2"])
+def test_null_key_value_heads_are_as_many_as_heads(kind):
+    config = llama_like(kind, 50, 64, 16, 2, 32, 32)
+    for read in (count_from_hf, cache_bytes_from_hf):
+        assert read(config | {"num_key_value_heads": None}) == read(config)
+
+
+# ---- the cache
+
+
+@pytest.mark.parametrize("seed", range(20))
+@torch.no_grad()
+def test_cache_bytes_are_those_that_transformers_keeps(seed):
+    config = some_config(seed) | {"attn_implementation": "eager", "n_positions": 50, "vocab_size": 60}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config))
+    held = model(torch.zeros(1, 3, dtype=torch.long), use_cache=True).past_key_values
+    kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in held.layers)
+    assert cache_bytes_from_hf(config, bytes_per_number=4) == kept / 3
+    assert cache_bytes_from_hf(config) == kept / 6
+
+
+def test_cache_bytes_of_published_models():
+    assert cache_bytes_from_hf(GPT2, bytes_per_number=4) == 73_728
+    assert cache_bytes_from_hf(KNOWN_CONFIGS["Llama-3-8B"]) == 131_072  # 2 * 32 * 8 * 128 * 2
+    assert cache_bytes_from_hf(KNOWN_CONFIGS["Llama-2-7B"]) == 4 * 131_072  # a quarter of the heads in Llama 3
+    assert cache_bytes_from_hf(KNOWN_CONFIGS["Mistral-7B"]) == 131_072
+
+
+@pytest.mark.parametrize(("size", "kind"), [(0, ValueError), (-2, ValueError), (True, TypeError), ("2", TypeError)])
+def test_bytes_that_no_number_has_are_refused(refused, size, kind):
+    with refused(kind, "bytes_per_number"):
+        cache_bytes_from_hf(GPT2, size)
+
+
+# ---- GPT-2's configuration
+
+
+@pytest.mark.parametrize(("size", "name"), [((768, 12, 12), "GPT-2 small"), ((1600, 48, 25), "GPT-2 XL")])
+def test_gpt2_becomes_the_courses_configuration(size, name):
+    config = GPT2 | dict(zip(("n_embd", "n_layer", "n_head"), size, strict=True))
+    assert config_from_hf(config) == GPT2_FAMILY[name]
+
+
+def test_every_setting_arrives():
+    config = {
+        "architectures": ["GPT2LMHeadModel"], "vocab_size": 11, "n_positions": 7, "n_embd": 6, "n_layer": 3,
+        "n_head": 2, "n_inner": 10, "activation_function": "relu", "layer_norm_epsilon": 1e-3,
+        "tie_word_embeddings": False, "n_ctx": 99,
+        "task_specific_params": {"text-generation": {"do_sample": True}}, "summary_type": "cls_index",
+    }  # fmt: skip
+    wanted = GPTConfig(11, 7, 6, 3, 2, tied=False, n_inner=10, activation="relu", layer_norm_epsilon=1e-3)
+    assert config_from_hf(config) == wanted
+
+
+@pytest.mark.parametrize(("hf", "ours"), [("gelu_new", "gelu_tanh"), ("gelu", "gelu"), ("relu", "relu")])
+def test_activations_are_mapped(hf, ours):
+    assert config_from_hf(GPT2 | {"activation_function": hf}).activation == ours
+
+
+@pytest.mark.parametrize("changes", [{}, {"n_inner": None}, {"n_inner": 3072}], ids=str)
+def test_the_mlps_width_may_be_null_absent_or_given(changes):
+    assert config_from_hf(GPT2 | changes).d_ff == 3072
+
+
+def test_what_is_absent_or_null_has_gpt2s_value():
+    optional = ("activation_function", "layer_norm_epsilon", "n_ctx")
+    bare = {key: value for key, value in GPT2.items() if key not in optional}
+    assert config_from_hf(bare) == config_from_hf(bare | dict.fromkeys(optional)) == GPT2_FAMILY["GPT-2 small"]
+    old = {key: value for key, value in GPT2.items() if key != "n_positions"}
+    assert config_from_hf(old | {"n_ctx": 77}).n_ctx == 77
+
+
+@pytest.mark.parametrize("activation", ["gelu_fast", "gelu_tanh", "silu", "swish", "", 3])
+def test_other_activations_are_refused_but_counted(refused, activation):
+    config = GPT2 | {"activation_function": activation}
+    with refused(TypeError if activation == 3 else ValueError, "activation_function", "gelu_new", "'gelu'", "relu"):
+        config_from_hf(config)
+    assert sum(count_from_hf(config).values()) == 124_439_808
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("scale_attn_weights", False), ("scale_attn_by_inverse_layer_idx", True), ("add_cross_attention", True)],
+)
+def test_what_the_courses_model_does_not_compute_is_refused(refused, key, value):
+    with refused(ValueError, f"{key}={value}"):
+        config_from_hf(GPT2 | {key: value})
+    assert config_from_hf(GPT2 | {key: not value}) == config_from_hf(GPT2)
+
+
+# ---- from a file
+
+
+@pytest.mark.parametrize("read", [config_from_hf, count_from_hf, cache_bytes_from_hf, read_config])
+def test_a_dict_a_file_and_a_folder_say_the_same(tmp_path, read):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(GPT2), encoding="utf-8")
+    wanted = read(GPT2)
+    assert read(path) == read(str(path)) == read(tmp_path) == read(str(tmp_path)) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"n_embd": 768', "[1]", '"gpt2"', "null", "\x00"])
+def test_a_damaged_file_is_told(tmp_path, refused, text):
+    (tmp_path / "config.json").write_text(text, encoding="utf-8")
+    with refused(ValueError, str(tmp_path / "config.json")):
+        count_from_hf(tmp_path)
+
+
+def test_a_missing_file_is_told(tmp_path, refused):
+    with refused(FileNotFoundError, str(tmp_path / "config.json")):
+        config_from_hf(tmp_path)
+    with refused(FileNotFoundError, "nowhere.json"):
+        count_from_hf("nowhere.json")
+
+
+@pytest.mark.parametrize("thing", [None, 3, [GPT2], b"config.json"], ids=repr)
+def test_other_things_are_refused(refused, thing):
+    with refused(TypeError, "dict_or_path", type(thing).__name__):
+        count_from_hf(thing)
+
+
+# ---- what is refused
+
+
+KNOWN = ("'gpt2'", "'llama'", "'mistral'", "'qwen2'")
+
+
+@pytest.mark.parametrize("read", [config_from_hf, count_from_hf, cache_bytes_from_hf])
+@pytest.mark.parametrize("kind", ["gpt_neox", "bert", "Llama", "qwen3", "", 7])
+def test_an_unknown_architecture_is_named_with_the_known_ones(refused, read, kind):
+    with refused(ValueError, repr(kind), *KNOWN):
+        read(LLAMA | {"model_type": kind})
+
+
+def test_the_class_stands_in_for_the_type(refused):
+    bare = {key: value for key, value in LLAMA.items() if key != "model_type"}
+    assert count_from_hf(bare | {"architectures": ["LlamaForCausalLM"]}) == count_from_hf(LLAMA)
+    with refused(ValueError, "'FalconForCausalLM'", *KNOWN):
+        count_from_hf(bare | {"architectures": ["FalconForCausalLM"]})
+    for nothing in ({}, {"architectures": []}, {"architectures": None}, {"model_type": None}):
+        with refused(ValueError, "model_type", "missing", *KNOWN):
+            count_from_hf(bare | nothing)
+
+
+@pytest.mark.parametrize("name", ["Llama-3-8B", "Mistral-7B", "Qwen2.5-0.5B"])
+def test_the_courses_model_can_hold_gpt2_only(refused, name):
+    with refused(ValueError, KNOWN_CONFIGS[name]["model_type"], "count_from_hf", *KNOWN):
+        config_from_hf(KNOWN_CONFIGS[name])
+
+
+LLAMA_KEYS = ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
+NEEDED = [(LLAMA, key) for key in LLAMA_KEYS] + [(GPT2, key) for key in ("vocab_size", "n_embd", "n_layer", "n_head")]
+
+
+@pytest.mark.parametrize(("config", "key"), NEEDED, ids=lambda part: part if isinstance(part, str) else "")
+def test_a_missing_key_is_named(refused, config, key):
+    bare = {name: value for name, value in config.items() if name != key}
+    for without in (bare, bare | {key: None}):
+        with refused(ValueError, key, "missing"):
+            count_from_hf(without)
+    with refused(ValueError, key, "missing", "inside 'text_config'"):
+        count_from_hf(bare | {"text_config": {key: 8}})
+    for wrong, kind in ((0, ValueError), (-1, ValueError), ("8", TypeError), (8.0, TypeError), (True, TypeError)):
+        with refused(kind, key):
+            count_from_hf(config | {key: wrong})
+
+
+def test_the_context_is_needed(refused):
+    with refused(ValueError, "n_positions", "missing"):
+        config_from_hf({key: value for key, value in GPT2.items() if key not in ("n_positions", "n_ctx")})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"num_key_value_heads": 5}, ["num_key_value_heads=5", "num_attention_heads=32"]),
+        ({"num_key_value_heads": 64}, ["num_key_value_heads=64"]),
+        ({"num_key_value_heads": 0}, ["num_key_value_heads=0"]),
+        ({"hidden_size": 4100}, ["hidden_size=4100", "num_attention_heads=32", "head_dim"]),
+        ({"head_dim": 0}, ["head_dim=0"]),
+    ],
+    ids=str,
+)
+def test_sizes_that_do_not_fit_are_refused(refused, changes, words):
+    for count in (count_from_hf, cache_bytes_from_hf):
+        with refused(ValueError, *words):
+            count(LLAMA | changes)
+
+
+def test_a_default_that_does_not_fit_is_told(refused):
+    """Absent, Qwen2's key-value heads are 32 in transformers, which no model with 14 heads can have."""
+    config = {key: value for key, value in KNOWN_CONFIGS["Qwen2.5-0.5B"].items() if key != "num_key_value_heads"}
+    with refused(ValueError, "num_key_value_heads=32", "absent", "num_attention_heads=14"):
+        count_from_hf(config)
+
+
+@pytest.mark.parametrize("key", ["tie_word_embeddings", "attention_bias", "mlp_bias"])
+def test_a_flag_is_true_or_false(refused, key):
+    with refused(TypeError, key, "True or False"):
+        count_from_hf(LLAMA | {key: "false"})
+
+
+@pytest.mark.parametrize("config", [GPT2, LLAMA], ids=["gpt2", "llama"])
+def test_a_tie_flag_on_the_wrong_level_is_told(refused, config):
+    bare = {key: value for key, value in config.items() if key != "tie_word_embeddings"}
+    nested = bare | {"text_config": {"tie_word_embeddings": False}}
+    with refused(ValueError, "tie_word_embeddings", "inside 'text_config'"):
+        count_from_hf(nested)
+    assert count_from_hf(nested | {"tie_word_embeddings": True})["head"] == 0

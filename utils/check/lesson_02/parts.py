@@ -1,0 +1,25 @@
+"""What the checks of lesson 02 hand to a student's function: random tensors, and functions that say what they do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True, repr=False)
+class Function:
+    """A function of one tensor; in a verdict it stands as its name and what it does, such as "ln_f(x) = 2 x"."""
+
+    says: str
+    work: Callable
+
+    def __call__(self, x):
+        return self.work(x)
+
+    def __repr__(self):
+        return self.says
+
+
+def normal(*shape, seed):
+    """Random numbers of this shape, the same for one seed."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))

@@ -1,0 +1,158 @@
+"""Exercise 4.5: top-p."""
+
+import math
+
+import torch
+
+from utils.check.compare import as_array
+from utils.check.engine import Exercise, Verdict, by_cases, judge
+from utils.check.lesson_04.top_k import is_a_mask
+
+
+def _generator(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def _top_p_cases():
+    return [
+        (torch.tensor([0.5, 0.3, 0.2]), 0.6),
+        (torch.tensor([0.5, 0.3, 0.2]), 0.4),
+        (torch.tensor([0.2, 0.5, 0.3]), 0.6),
+        (torch.tensor([0.2, 0.5, 0.3]), 1.0),
+        (torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), 0.65),
+        (torch.tensor([0.04, 0.9, 0.06]), 0.001),
+        (torch.tensor([0.6, 0.0, 0.4, 0.0]), 0.7),
+        ((2 * torch.randn(2, 3, 8, generator=_generator(3))).softmax(-1), 0.8),
+    ]
+
+
+def _needed(probs, p):
+    """In sorted order, the tokens before which p is not yet reached -> (bool, order)."""
+    ranked, order = probs.sort(descending=True, stable=True)
+    return ranked.cumsum(-1) - ranked < p, order
+
+
+def _placed(needed, order):
+    return torch.zeros_like(needed).scatter(-1, order, needed)
+
+
+def _shares(probs, mask):
+    kept = probs * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+def _keep_top_p(probs, p):
+    return _shares(probs, _placed(*_needed(probs, p)))
+
+
+def _without_the_last(probs, p, below=torch.le, first=False):
+    """The tokens whose own sum does not pass p; with `first` the likeliest anyway."""
+    ranked, order = probs.sort(descending=True, stable=True)
+    needed = below(ranked.cumsum(-1), torch.tensor(p))
+    needed[..., 0] |= first
+    return _shares(probs, _placed(needed, order))
+
+
+def _one_more(probs, p):
+    needed, order = _needed(probs, p)
+    return _shares(probs, _placed(torch.arange(probs.shape[-1]) <= needed.sum(-1, keepdim=True), order))
+
+
+def _softmaxed(probs, p):
+    return probs.masked_fill(~_placed(*_needed(probs, p)), -math.inf).softmax(-1)
+
+
+def _in_sorted_order(probs, p):
+    return _shares(probs.sort(descending=True).values, _needed(probs, p)[0])
+
+
+def _first_rows_set(probs, p):
+    first = probs.reshape(-1, probs.shape[-1])[0]
+    return _shares(probs, _placed(*_needed(first, p)))
+
+
+def _least_likely(probs, p):
+    ranked, order = probs.sort(stable=True)
+    return _shares(probs, _placed(ranked.cumsum(-1) - ranked < p, order))
+
+
+def _back_to_front(probs, p):
+    needed, order = _needed(probs, p)
+    return _shares(probs, needed.gather(-1, order))
+
+
+def _wrong_axis_p(probs, p):
+    return _keep_top_p(probs.transpose(0, -1), p).transpose(0, -1)
+
+
+_CROSSING = "the token with which the sum reaches p is missing; with it the set first reaches p, so it stays."
+
+TOP_P = Exercise(
+    number="4.5",
+    target="An example: probabilities [0.2, 0.5, 0.3] and p = 0.6 give [0, 0.625, 0.375].",
+    probe=by_cases(
+        _top_p_cases,
+        right=_keep_top_p,
+        mistakes=(
+            *(
+                (
+                    f"{_CROSSING} Where it is the only one, nothing is left.",
+                    lambda x, p, b=b: _without_the_last(x, p, b),
+                )
+                for b in (torch.le, torch.lt)
+            ),
+            *((_CROSSING, lambda x, p, b=b: _without_the_last(x, p, b, first=True)) for b in (torch.le, torch.lt)),
+            ("one token too many stays: stop at the one with which the sum reaches p.", _one_more),
+            ("what stays does not sum to 1; divide it by its sum.", lambda x, p: x * _placed(*_needed(x, p))),
+            ("a softmax of probabilities flattens them; divide what stays by its sum.", _softmaxed),
+            (
+                "each token with a probability of at least p stays; the rule adds probabilities up until they reach p.",
+                lambda x, p: _shares(x, x >= p),
+            ),
+            (
+                "p is compared with single probabilities; the rule adds them up until they reach p.",
+                lambda x, p: _shares(x, x >= 1 - p),
+            ),
+            (
+                "p is taken as a share of the highest probability; the rule adds probabilities up until they reach p.",
+                lambda x, p: _shares(x, x >= p * x.amax(-1, keepdim=True)),
+            ),
+            ("the probabilities stand in sorted order; each must go back to the place of its token.", _in_sorted_order),
+            (
+                "the mask stands in sorted order and the probabilities do not; bring it back to the tokens' places.",
+                lambda x, p: _shares(x, _needed(x, p)[0]),
+            ),
+            (
+                "the mask is brought back the wrong way: the order says which token stands at each sorted place.",
+                _back_to_front,
+            ),
+            ("the first row decides for all rows; each has a set of its own.", _first_rows_set),
+            ("the sum runs up from the least likely token; start with the likeliest.", _least_likely),
+            (
+                "the sum runs in the order of the ids; sort first, the likeliest in front.",
+                lambda x, p: _shares(x, x.cumsum(-1) - x < p),
+            ),
+            ("the tail is kept until it reaches 1 - p; the set must reach p.", lambda x, p: _keep_top_p(x, 1 - p)),
+            ("the sum runs along the first axis; tokens lie along the last.", _wrong_axis_p),
+            ("nothing is removed.", lambda x, p: x),
+        ),
+        signs=(
+            ("this is a mask of which tokens stay; their probabilities are wanted.", is_a_mask),
+            (
+                "a removed token became -inf; that is for scores, and a probability becomes 0.",
+                lambda result, want: as_array(result) is not None and (as_array(result) == -math.inf).any(),
+            ),
+        ),
+    ),
+    meaning="where the model is sure, few tokens stay, and where it doubts, many: the set fits itself to the place.",
+    hints=(
+        "Sort each row from the likeliest token down, and let `cumsum` add the probabilities up.",
+        "A token stays if the tokens before it, without itself, have not reached p. The first one always stays.",
+        "`scatter` along the last axis puts what stays back at the sorted ids; then divide each row by its sum.",
+    ),
+)
+
+
+def ex_4_5(answer) -> Verdict:
+    """Exercise 4.5: top-p. answer(probs (..., V), p) -> (..., V): the smallest likeliest set that reaches p."""
+    return judge(TOP_P, answer)

@@ -1,0 +1,28 @@
+"""Models that have learned something: the course's own, and GPT-2 and others from files in Hugging Face layout."""
+
+from utils.pretrained.course_models import COURSE_MODEL, DATA, STAGES, load_names_gpt, load_toy_gpt
+from utils.pretrained.hf_configs import cache_bytes_from_hf, config_from_hf, count_from_hf, read_config
+from utils.pretrained.hf_files import stored_shapes
+from utils.pretrained.hf_names import TRANSPOSED, to_course_name
+from utils.pretrained.hf_weights import load_gpt2, save_gpt2
+from utils.pretrained.hub import GPT2_NAMES
+from utils.pretrained.known_configs import KNOWN_CONFIGS
+
+__all__ = [
+    "COURSE_MODEL",
+    "DATA",
+    "GPT2_NAMES",
+    "KNOWN_CONFIGS",
+    "STAGES",
+    "TRANSPOSED",
+    "cache_bytes_from_hf",
+    "config_from_hf",
+    "count_from_hf",
+    "load_gpt2",
+    "load_names_gpt",
+    "load_toy_gpt",
+    "read_config",
+    "save_gpt2",
+    "stored_shapes",
+    "to_course_name",
+]

@@ -1,0 +1,213 @@
+"""Reading a config.json in Hugging Face layout: the course's configuration, exact counts, the cache per token."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from utils import validate
+from utils.counting import ROWS, ledger
+from utils.model import GPTConfig
+from utils.pretrained.hf_files import damaged
+
+# what an absent key means, as in transformers 5; None in place of key-value heads: as many as attention heads
+ARCHITECTURES = {
+    "gpt2": {"tie_word_embeddings": True},
+    "llama": {"tie_word_embeddings": False, "num_key_value_heads": None},
+    "mistral": {"tie_word_embeddings": False, "num_key_value_heads": 8},
+    "qwen2": {"tie_word_embeddings": False, "num_key_value_heads": 32},
+}
+CLASSES = {
+    "GPT2LMHeadModel": "gpt2",
+    "LlamaForCausalLM": "llama",
+    "MistralForCausalLM": "mistral",
+    "Qwen2ForCausalLM": "qwen2",
+}
+ACTIVATION = {"gelu_new": "gelu_tanh", "gelu": "gelu", "relu": "relu"}  # Hugging Face's name: the course's
+# settings that change what a GPT-2 computes, and the one value that the course's model has
+FIXED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
+
+
+def config_from_hf(dict_or_path) -> GPTConfig:
+    """The course's configuration for a GPT-2 in Hugging Face layout.
+
+    dict_or_path: a config.json as a dict, its path, or the folder that holds it. n_inner may be null or absent (4d);
+    activation_function is "gelu_new" (the tanh form), "gelu" or "relu"; absent settings have GPT-2's values.
+    Raises ValueError for another architecture, a missing key (named) or a setting that the course's model has not,
+    TypeError for a value of the wrong type and FileNotFoundError for a missing file.
+    """
+    config = read_config(dict_or_path)
+    kind = _architecture(config)
+    if kind != "gpt2":
+        raise ValueError(
+            f"model_type={kind!r} is not GPT-2, and the course's model can hold model_type='gpt2' only; "
+            f"count_from_hf counts {_listed(ARCHITECTURES)}."
+        )
+    for key, value in FIXED.items():
+        if _flag(config, key, value) != value:
+            raise ValueError(f"{key}={config[key]} changes what GPT-2 computes; the course's model has {key}={value}.")
+    activation = _given(config, "activation_function", "gelu_new")
+    validate.one_of("activation_function", activation, ACTIVATION)
+    epsilon = _given(config, "layer_norm_epsilon", 1e-5)
+    return GPTConfig(**_gpt2_sizes(config), activation=ACTIVATION[activation], layer_norm_epsilon=epsilon)
+
+
+def count_from_hf(dict_or_path) -> dict[str, int]:
+    """Where the parameters of a language model sit, from its config.json alone: ints for utils.counting.ROWS.
+
+    dict_or_path: as for config_from_hf; of GPT-2, Llama, Mistral or Qwen2. The values sum to the exact total. The
+    last three have no position table (rotary positions: 0), layer norms with d numbers instead of 2d (RMSNorm), three
+    matrices in the MLP (SwiGLU), and no biases unless attention_bias or mlp_bias says so (Llama) or q, k and v always
+    have them (Qwen2). A head that is tied counts 0. Keys that do not matter are ignored.
+    Raises ValueError for an unknown architecture or a missing key (both named), TypeError and FileNotFoundError.
+    """
+    config = read_config(dict_or_path)
+    kind = _architecture(config)
+    if kind == "gpt2":
+        return ledger(GPTConfig(**_gpt2_sizes(config)))
+    V, d, d_ff, L = (
+        _size(config, key) for key in ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers")
+    )
+    heads, kv_heads, d_head = _heads(kind, config)
+    bias_qkv, bias_out, bias_mlp = _biases(kind, config)
+    out, qkv = heads * d_head, (heads + 2 * kv_heads) * d_head
+    counts = (
+        V * d,
+        0,
+        L * (d * qkv + bias_qkv * qkv + out * d + bias_out * d),
+        L * (3 * d * d_ff + bias_mlp * (2 * d_ff + d)),
+        L * 2 * d,
+        d,
+        0 if _tied(kind, config) else V * d,
+    )
+    return dict(zip(ROWS, counts, strict=True))
+
+
+def cache_bytes_from_hf(dict_or_path, bytes_per_number=2) -> int:
+    """Bytes of KV cache that one token of one sequence takes: 2 * L * key-value heads * d_head * bytes_per_number.
+
+    dict_or_path: as for count_from_hf. bytes_per_number: 2 for 16 bits, 4 for float32. A sliding window bounds the
+    number of tokens that are kept, not the bytes of one. Raises as count_from_hf does.
+    """
+    config = read_config(dict_or_path)
+    size = validate.whole_number("bytes_per_number", bytes_per_number)
+    kind = _architecture(config)
+    if kind == "gpt2":
+        sizes = GPTConfig(**_gpt2_sizes(config))
+        return 2 * sizes.n_layer * sizes.n_embd * size
+    _, kv_heads, d_head = _heads(kind, config)
+    return 2 * _size(config, "num_hidden_layers") * kv_heads * d_head * size
+
+
+def read_config(dict_or_path) -> dict:
+    """A config.json as a dict, from its path or the folder that holds it; a dict comes back as it is.
+
+    Raises FileNotFoundError for a missing file, ValueError for one that is no JSON object, TypeError for other things.
+    """
+    if isinstance(dict_or_path, Mapping):
+        return dict(dict_or_path)
+    if not isinstance(dict_or_path, (str, Path)):
+        raise TypeError(
+            f"dict_or_path is a {type(dict_or_path).__name__}; give a dict, or the path of a config.json or its folder."
+        )
+    path = Path(dict_or_path)
+    path = path / "config.json" if path.is_dir() else path
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}; check the path.")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise damaged(path, f"cut short or no JSON ({error})") from None
+    if not isinstance(config, dict):
+        raise ValueError(f"{path} holds a {type(config).__name__}; a config.json holds one object, from {{ to }}.")
+    return config
+
+
+def _architecture(config):
+    """One of ARCHITECTURES, by model_type or else by the first class in architectures."""
+    kind, classes = config.get("model_type"), config.get("architectures")
+    if kind is None and not classes:
+        raise ValueError(f"model_type is missing from the configuration; give one of {_listed(ARCHITECTURES)}.")
+    if kind is None:
+        kind = CLASSES.get(str(classes[0]), classes[0])
+    if not isinstance(kind, str) or kind not in ARCHITECTURES:
+        raise ValueError(f"The architecture {kind!r} is not known here; the known ones are {_listed(ARCHITECTURES)}.")
+    return kind
+
+
+def _gpt2_sizes(config):
+    """What decides how many numbers a GPT-2 has, as arguments of GPTConfig."""
+    if _flag(config, "add_cross_attention", False):
+        raise ValueError("add_cross_attention=True adds a second attention to each block; the course's model has none.")
+    context = "n_ctx" if _given(config, "n_positions") is None and "n_ctx" in config else "n_positions"
+    sizes = {name: _size(config, name) for name in ("vocab_size", "n_embd", "n_layer", "n_head")}
+    inner = {"n_inner": _given(config, "n_inner"), "tied": _tied("gpt2", config)}
+    return {**sizes, **inner, "n_ctx": _size(config, context)}
+
+
+def _heads(kind, config):
+    """Heads that ask, heads that are kept (grouped-query attention: fewer), and the width of one."""
+    heads, width = _size(config, "num_attention_heads"), _size(config, "hidden_size")
+    kept = config.get("num_key_value_heads", ARCHITECTURES[kind]["num_key_value_heads"])
+    kept = heads if kept is None else validate.whole_number("num_key_value_heads", kept)
+    if heads % kept:
+        absent = "" if "num_key_value_heads" in config else f" (what {kind} means when the key is absent)"
+        raise ValueError(
+            f"num_key_value_heads={kept}{absent} does not divide num_attention_heads={heads}; give one of its divisors."
+        )
+    if _has(config, "head_dim"):
+        return heads, kept, _size(config, "head_dim")
+    if width % heads:
+        raise ValueError(
+            f"hidden_size={width} does not divide by num_attention_heads={heads}; give head_dim, or other sizes."
+        )
+    return heads, kept, width // heads
+
+
+def _biases(kind, config):
+    """Whether there are biases on q, k and v, on attention's output, and in the MLP."""
+    if kind != "llama":
+        return kind == "qwen2", False, False
+    attention = _flag(config, "attention_bias", False)
+    return attention, attention, _flag(config, "mlp_bias", False)
+
+
+def _tied(kind, config):
+    section = _section_with(config, "tie_word_embeddings")
+    if section and "tie_word_embeddings" not in config:
+        raise ValueError(
+            f"tie_word_embeddings stands inside {section!r}, where it says nothing about this model; "
+            "give it beside model_type, or remove it."
+        )
+    return _flag(config, "tie_word_embeddings", ARCHITECTURES[kind]["tie_word_embeddings"])
+
+
+def _size(config, key):
+    """The whole number under a key that must be there."""
+    if not _has(config, key):
+        section = _section_with(config, key)
+        where = f"; it stands inside {section!r}: give that part" if section else "; give it, a whole number from 1 up"
+        raise ValueError(f"{key} is missing from the configuration{where}.")
+    return validate.whole_number(key, config[key])
+
+
+def _flag(config, key, default):
+    value = _given(config, key, default)
+    validate.flag(key, value)
+    return value
+
+
+def _given(config, key, default=None):
+    return config[key] if _has(config, key) else default
+
+
+def _has(config, key):
+    return config.get(key) is not None  # null says as much as nothing
+
+
+def _section_with(config, key):
+    """The name of the first part of a nested configuration that holds this key, or None."""
+    return next((name for name, part in config.items() if isinstance(part, Mapping) and key in part), None)
+
+
+def _listed(names):
+    return ", ".join(map(repr, names))

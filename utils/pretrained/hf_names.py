@@ -1,0 +1,54 @@
+"""GPT-2's tensors by name: from Hugging Face's names to the course's, and what to say when they do not match."""
+
+import difflib
+
+# Conv1D, which GPT-2 was published with, keeps these as (in, out); nn.Linear keeps (out, in)
+TRANSPOSED = (".attn.c_attn.weight", ".attn.c_proj.weight", ".mlp.c_fc.weight", ".mlp.c_proj.weight")
+MASKS = (".attn.bias", ".attn.masked_bias")  # the triangle of ones and a large negative number, not learned
+WRAPPERS = {"transformer", "module", "_orig_mod"}  # GPT2LMHeadModel, DataParallel and torch.compile add them
+SHOWN = 8
+
+
+def to_course_name(hf_name: str) -> str | None:
+    """The course's name of a tensor in a GPT-2 file, "h.0.ln_1.weight" for "transformer.h.0.ln_1.weight".
+
+    The names map one to one once the wrappers' are dropped. None stands for a mask, which holds nothing learned.
+    A name that ends with one of TRANSPOSED belongs to a matrix that is stored as (in, out).
+    """
+    name = ".".join(part for part in hf_name.split(".") if part not in WRAPPERS)
+    return None if name.endswith(MASKS) else name
+
+
+def course_shape(name: str, stored_shape) -> tuple[int, ...]:
+    """The shape in the course's model of a tensor that is stored as `stored_shape`."""
+    return tuple(stored_shape)[:: -1 if name.endswith(TRANSPOSED) else 1]
+
+
+def mismatches(found: dict, wanted: dict) -> str:
+    """What is missing, unexpected and misshapen, with the closest names; "" if all is well.
+
+    found: stored shapes, wanted: shapes in the course's model, both by the course's names.
+    """
+    missing = [name for name in wanted if name not in found]
+    unexpected = [name for name in found if name not in wanted]
+    misshapen = [
+        f"{name} is stored as {tuple(found[name])}, wanted {course_shape(name, shape)}"
+        for name, shape in wanted.items()
+        if name in found and course_shape(name, found[name]) != tuple(shape)
+    ]
+    parts = {
+        "missing": _few(missing, lambda name: _with_closest(name, unexpected, [])),
+        "unexpected": _few(unexpected, lambda name: _with_closest(name, missing, wanted)),
+        "misshapen": _few(misshapen, str),
+    }
+    return "; ".join(f"{what}: {names}" for what, names in parts.items() if names)
+
+
+def _few(names, show):
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(show(name) for name in names[:SHOWN]) + more
+
+
+def _with_closest(name, likely, others):
+    close = difflib.get_close_matches(name, likely, n=1) or difflib.get_close_matches(name, others, n=1)
+    return f"{name} (closest: {close[0]})" if close else name

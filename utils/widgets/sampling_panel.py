@@ -1,0 +1,114 @@
+"""What lesson 04's panels share: a prompt in the toy language, the filters, and the course model's scores."""
+
+import functools
+import gc
+import html
+import re
+
+import ipywidgets
+import torch
+import traitlets
+
+from utils.pretrained import load_toy_gpt
+from utils.toy_language import ToyLanguage
+from utils.widgets.panel import LONG, WIDE, Panel
+
+OFF = "off"
+START_ALONE = "the start mark alone"
+KEEP = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, OFF)
+LONGEST_WORD = 16  # of what a student types, in a message; no word of the language is as long
+PIXELS_PER_INCH = 90  # as a picture is shown
+
+
+class TopK(ipywidgets.SelectionSlider):
+    """A slider for top-k whose last place is "off". None means "off", as it does in next_token_probs."""
+
+    @traitlets.observe("value")
+    def _propagate_value(self, change):
+        if change.new is None:
+            self.value = OFF
+        else:
+            super()._propagate_value(change)
+
+
+@functools.cache
+def course():
+    """The trained course model and its language, loaded once for all panels."""
+    gc.collect()
+    gc.freeze()  # a full collection among the libraries' objects takes 0.15 s, and pictures bring one every 20 keys
+    return load_toy_gpt(), ToyLanguage()
+
+
+@functools.cache
+def names():
+    """The 200 tokens as pictures and sentences name them: a bare full stop would not be seen."""
+    return ["“.”" if word == "." else word for word in course()[1].vocab]
+
+
+@functools.lru_cache(maxsize=512)
+def last_scores(ids):
+    """Scores (V,) for the token after ids, a tuple, of which the model sees the last n_ctx, as in generate."""
+    gpt, _ = course()
+    with torch.no_grad():
+        return gpt(torch.tensor([ids[-gpt.config.n_ctx :]]))[0, -1]
+
+
+def tail(text, length):
+    """The last whole words of a text, behind "…", that fit into `length` characters; all of it if it fits."""
+    if len(text) <= length:
+        return text
+    end = text[1 - length :]
+    return "…" + (end.partition(" ")[2] or end)
+
+
+class SamplingPanel(Panel):
+    """Controls: prompt, read at Enter or Tab; temperature; top_k ("off" or None: all); top_p (1.0: all).
+
+    An empty prompt is the start mark alone. A word outside the language is named where the picture would be, in as
+    much space, with the nearest words.
+    """
+
+    def __init__(self, further=()):
+        self.prompt = ipywidgets.Text(
+            value="today Anna took the",
+            description="prompt",
+            placeholder="empty: the start mark alone",
+            continuous_update=False,  # a word is not judged while it is being typed
+            style=WIDE,
+            layout={"width": "52em"},
+        )
+        self.temperature = ipywidgets.FloatSlider(
+            1.0, min=0, max=3, step=0.1, readout_format=".1f", description="temperature", style=WIDE, layout=LONG
+        )
+        self.top_k = TopK(options=KEEP, value=OFF, description="top-k", style=WIDE, layout=LONG)
+        self.top_p = ipywidgets.FloatSlider(
+            1.0, min=0.05, max=1, step=0.05, description="top-p (1.00: off)", style=WIDE, layout=LONG
+        )
+        super().__init__([self.prompt, self.temperature, self.top_k, self.top_p, *further])
+
+    def filters(self):
+        """-> (temperature, top_k, top_p) as next_token_probs takes them."""
+        return self.temperature.value, None if self.top_k.value == OFF else self.top_k.value, self.top_p.value
+
+    def settings(self):
+        """-> the filters in words, for a picture."""
+        temperature, top_k, top_p = self.filters()
+        nucleus = OFF if top_p == 1 else f"{top_p:.3g}"
+        return f"(temperature {temperature:.3g}, top-k {top_k or OFF}, top-p {nucleus})"
+
+    def ids(self):
+        """The prompt as a tuple of ids, start mark first. Raises ValueError for a word outside the language."""
+        _, lang = course()
+        too_long = rf"([^\s.]{{{LONGEST_WORD - 1}}})[^\s.]{{2,}}"
+        return (lang.start, *lang.encode(re.sub(too_long, r"\1…", self.prompt.value)))
+
+    def _redraw(self, change):
+        super()._redraw(change)
+        if self.error:
+            self.sentence = self.error.removeprefix("ValueError: ")  # a sentence for students
+            self._picture.value = self._alert()
+
+    def _alert(self):
+        # as high as picture and caption (2.9em in JupyterLab), so that nothing below jumps
+        height = round(PIXELS_PER_INCH * self._figure.get_size_inches()[1])
+        return f'<div role="alert" style="min-height:calc({height}px + 2.9em)">{html.escape(self.sentence)}</div>'
