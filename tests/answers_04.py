@@ -140,18 +140,22 @@ WRONG["4.2"] = [
 def _greedy(logits, temperature):
     if temperature == 0:
         return F.one_hot(logits.argmax(-1), logits.shape[-1]).float()
-    return (logits / temperature).softmax(-1)
+    return _from_the_highest(logits, temperature)
+
+
+def _from_the_highest(logits, temperature):
+    return ((logits - logits.amax(-1, keepdim=True)) / temperature).softmax(-1)
 
 
 def _scattered(logits, temperature):
     if not temperature:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
-    return _by_hand(logits, temperature)
+    return (logits.double() / temperature).softmax(-1)
 
 
 def _in_whole_numbers(logits, temperature):
     if temperature > 0:
-        return ((logits - logits.amax(-1, keepdim=True)) / temperature).softmax(-1)
+        return _from_the_highest(logits, temperature)
     return (torch.arange(logits.shape[-1]) == logits.argmax(-1, keepdim=True)).int()
 
 
@@ -167,7 +171,13 @@ def _equal_highest(logits):
     return (logits == logits.max(-1, keepdim=True).values).float()
 
 
-RIGHT["4.3"] = [_greedy, _scattered, _in_whole_numbers, _or(_one, limit=1e-10), _or(lambda x: _one(x).bool())]
+RIGHT["4.3"] = [
+    _greedy,
+    _scattered,
+    _in_whole_numbers,
+    _or(_one, limit=1e-10),
+    _or(lambda x: _one(x).bool(), _from_the_highest),
+]
 WRONG["4.3"] = [
     ("divides by zero", lambda logits, t: (logits / t).softmax(-1)),
     ("this is the id of the highest score;", _or(lambda x: x.argmax(-1))),
@@ -191,6 +201,7 @@ WRONG["4.3"] = [
     ("overflow", _or(_one, _overflows)),
     ("multiplied by the temperature", _or(_one, lambda logits, t: (logits * t).softmax(-1))),
     ("not used", _or(_one, lambda logits, t: logits.softmax(-1))),
+    ("at a tiny one the divided scores overflow", _or(_one)),
     ("returns None", lambda logits, t: _one(logits) if t == 0 else None),
     ("raised ValueError", _or(_one, lambda logits, t: (logits / t).softmax(-1) if t > 0.01 else int("cold"))),
 ]

@@ -81,6 +81,9 @@ def test_what_lies_past_the_length_is_never_read(course, loud):
     assert (found - wanted).abs().max() <= 1e-5 * wanted.abs().max()
 
 
+# ---- one token alone
+
+
 # ---- one prompt, several continuations
 
 

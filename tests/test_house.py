@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from utils import counting, model, sampling
+from utils import counting, model, pretrained, sampling, toy_language, training
 
 ROOT = Path(__file__).resolve().parents[1]
 UTILS = ROOT / "utils"
@@ -105,7 +105,7 @@ def test_comments_end_without_a_full_stop():
         assert [f"{path.name}:{c.start[0]}" for c in comments if re.search(r"(?<!\.)\.$", c.string)] == []
 
 
-SHAPE = re.compile(r"# .*\([BTSVdLHn][^()]*\)")
+SHAPE = re.compile(r"# .*\(([23], )?[BTSVdLHn][^()]*\)")  # 3 for queries, keys and values, 2 without queries
 COUNTS = re.compile(r"getattr\(.*|[\w.]+\.length( \+ .*\.shape\[\d\])?")  # numbers of tokens, not tensors
 
 
@@ -147,6 +147,16 @@ PUBLIC = {
     sampling.next_token_probs: "logits temperature=1.0 top_k=None top_p=None",
     sampling.generate: "model ids max_new_tokens temperature=1.0 top_k=None top_p=None generator=None stop_token=None"
     " use_cache=True",
+    toy_language.ToyLanguage.stories: "self n seed",
+    toy_language.ToyLanguage.entropy_floor: "self logprobs",
+    toy_language.ToyLanguage.errors: "self ids",
+    training.train: "model rows steps=300 batch_size=32 lr=0.003 seed=0 valid_rows=None",
+    training.windows: "stream length",
+    pretrained.load_toy_gpt: "stage='trained'",
+    pretrained.load_names_gpt: "",
+    pretrained.load_gpt2: "path_or_name",
+    pretrained.config_from_hf: "dict_or_path",
+    pretrained.count_from_hf: "dict_or_path",
 }
 
 

@@ -15,6 +15,7 @@ from notebook_files import SOLUTIONS, cells, name, tags
 
 # a lesson that trains takes half a minute, and its losses are pinned by tests of their own
 still = [path for path in SOLUTIONS if name(path)[-2:] not in ("05", "08")]
+times = {"solutions 06 speed-picture"}  # measured times differ from run to run, what is said of them does not
 shell, shown, pictures = InteractiveShell.instance(), {}, 0
 for path in still:
     shell.reset()
@@ -23,7 +24,8 @@ for path in still:
             done = shell.run_cell(cell.source)
         assert done.success != ("raises-exception" in tags(cell)), (name(path), cell.id, done.error_in_exec)
         bundles = [out.data for out in captured.outputs] + [shell.display_formatter.format(done.result)[0]]
-        data = [[bundle.get(mime) for mime in ("text/plain", "text/html")] for bundle in bundles]
+        mimes = ("text/plain",) if f"{name(path)} {cell.id}" in times else ("text/plain", "text/html")
+        data = [[bundle.get(mime) for mime in mimes] for bundle in bundles]
         pictures += "data:image/" in str(data)
         shown[f"{name(path)} {cell.id}"] = hashlib.sha256(f"{captured.stdout}{data}".encode()).hexdigest()
 print(json.dumps([pictures, shown]))

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -35,8 +36,7 @@ def plain_probs(scores, temperature=1.0, top_k=None, top_p=None):
     best = scores[order[0]]
     weights = [math.exp((scores[token] - best) / temperature) if temperature else 1.0 for token in order]
     total = math.fsum(weights)
-    ranked = [(weight / total, token) for weight, token in zip(weights, order, strict=True)]
-    ranked.sort(key=lambda pair: (-pair[0], pair[1]))
+    ranked = [(weight / total, token) for weight, token in zip(weights, order, strict=True)]  # by score, then by id
     if top_p is not None and top_p < 1:
         size = 1
         while math.fsum(prob for prob, _ in ranked[:size]) < top_p - 1e-6:
@@ -327,3 +327,24 @@ def test_whatever_is_drawn_has_a_word():
     drawn = generate(load_toy_gpt(), start, 60, temperature=5.0, generator=rng(0))
     assert len(drawn.unique()) > 190
     assert all(len(lang.decode(row).replace(".", " .").split()) == 60 for row in drawn)
+
+
+def test_top_p_ranks_by_score_where_rounding_makes_probabilities_equal():
+    # at this temperature both are 0.5 to the last bit
+    assert next_token_probs(torch.tensor([0.0, 1.0]), temperature=1e17, top_p=0.5).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_each_part_of_the_model_has_its_own_mode_again(fails, loud):
+    model = loud(SMALL).train()
+    model.h[0].eval()
+    if fails:
+        model.ln_f.register_forward_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError) if fails else nullcontext():
+        generate(model, random_ids(1, 4, 30), 2)
+    assert (model.training, model.h[0].training, model.h[0].attn.training, model.h[1].training) == (
+        True,
+        False,
+        False,
+        True,
+    )

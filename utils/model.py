@@ -1,7 +1,7 @@
 """The one definition of the model: GPT-2's architecture, small enough to read in one sitting.
 
 Shapes in comments use one alphabet: B batch, T tokens in this call, V vocab_size, n n_ctx, d n_embd, H n_head,
-d_head = d / H, d_ff, L n_layer, and S = tokens seen so far, those in the cache included.
+d_head = d / H, d_ff, L n_layer, and S = tokens seen so far, those in the cache included; 2: keys, values.
 """
 
 import math
@@ -82,8 +82,7 @@ class KVCache:
         validate.instance("dtype", dtype, torch.dtype)
         shape = (config.n_layer, batch_size, config.n_head, config.n_ctx, config.d_head)
         validate.memory(2 * math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
-        self.k = torch.empty(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
-        self.v = torch.empty(shape, dtype=dtype, device=device)  # (L, B, H, n, d_head)
+        self.kv = torch.empty(2, *shape, dtype=dtype, device=device)  # (2, L, B, H, n, d_head)
         self.length = 0
 
     def __repr__(self):
@@ -91,9 +90,19 @@ class KVCache:
         return f"KVCache({self.length} of {n_ctx} tokens, batch {batch}, {n_layer} layers, {self.nbytes:,} bytes)"
 
     @property
+    def k(self) -> torch.Tensor:
+        """The keys, (L, B, H, n, d_head), a view."""
+        return self.kv[0]  # (L, B, H, n, d_head)
+
+    @property
+    def v(self) -> torch.Tensor:
+        """The values, (L, B, H, n, d_head), a view."""
+        return self.kv[1]  # (L, B, H, n, d_head)
+
+    @property
     def nbytes(self) -> int:
         """Bytes allocated: 2 * L * B * n * d times the bytes of one number, however many tokens are held."""
-        return self.k.nbytes + self.v.nbytes
+        return self.kv.nbytes
 
     def reset(self):
         """Forget every token and keep the memory."""
@@ -102,18 +111,17 @@ class KVCache:
     def copy(self) -> "KVCache":
         """A second cache with the same tokens, so that one prompt can be continued in several ways."""
         twin = object.__new__(KVCache)
-        twin.k, twin.v, twin.length = self.k.clone(), self.v.clone(), self.length
+        twin.kv, twin.length = self.kv.clone(), self.length
         return twin
 
-    def append(self, layer, k, v):
-        """Store one layer's new keys and values (B, H, T, d_head); return all of that layer's, (B, H, S, d_head).
+    def append(self, layer, new):
+        """Store one layer's new keys and values (2, B, H, T, d_head); return all of them, (2, B, H, S, d_head).
 
         `length` moves only when the model has passed all its layers.
         """
-        end = self.length + k.shape[2]
-        keys, values = self.k[layer, :, :, :end], self.v[layer, :, :, :end]  # (B, H, S, d_head) twice
-        keys[:, :, self.length :], values[:, :, self.length :] = k, v  # (B, H, T, d_head) twice
-        return keys, values  # (B, H, S, d_head) twice
+        held = self.kv[:, layer, :, :, : self.length + new.shape[3]]  # (2, B, H, S, d_head)
+        held[:, :, :, self.length :] = new  # (2, B, H, T, d_head)
+        return held
 
 
 class CausalSelfAttention(nn.Module):
@@ -127,11 +135,11 @@ class CausalSelfAttention(nn.Module):
 
     def forward(self, x, cache=None, layer=0):
         """x (B, T, d) -> (B, T, d); with a cache, also looks at the keys and values that it holds."""
-        qkv = self.c_attn(x).view(*x.shape[:2], 3, self.n_head, -1)  # (B, T, d) -> (B, T, 3d) -> (B, T, 3, H, d_head)
-        q, k, v = qkv.transpose(1, 3).unbind(2)  # (B, T, 3, H, d_head) -> (B, H, 3, T, d_head) -> 3 x (B, H, T, d_head)
+        qkv = self.c_attn(x).view(*x.shape[:2], 3, self.n_head, -1).permute(2, 0, 3, 1, 4)  # (3, B, H, T, d_head)
+        q, kv = qkv[0], qkv[1:]  # (B, H, T, d_head) and (2, B, H, T, d_head)
         if cache is not None:
-            k, v = cache.append(layer, k, v)  # (B, H, S, d_head)
-        y = F.scaled_dot_product_attention(q, k, v, **_causal(q.shape[2], k.shape[2], x.device))  # (B, H, T, d_head)
+            kv = cache.append(layer, kv)  # (2, B, H, S, d_head)
+        y = F.scaled_dot_product_attention(q, *kv, **_causal(q.shape[2], kv.shape[3], x.device))  # (B, H, T, d_head)
         y = y.transpose(1, 2).flatten(2)  # (B, H, T, d_head) -> (B, T, H, d_head) -> (B, T, d)
         return self.c_proj(y)  # (B, T, d)
 
@@ -200,7 +208,7 @@ class GPT(nn.Module):
         self._tie()
         self._init_weights()
         self.register_load_state_dict_pre_hook(_share_head)
-        self.register_load_state_dict_post_hook(_retie)
+        self.register_load_state_dict_post_hook(GPT._tie)
 
     def forward(self, ids, cache=None):
         """ids (B, T), int32 or int64, each from 0 to V - 1 -> logits (B, T, V): a score per token at each place.
@@ -214,8 +222,7 @@ class GPT(nn.Module):
         if cache is not None:
             _require_cache(cache, self, ids.shape[0])
         with torch.set_grad_enabled(cache is None and torch.is_grad_enabled()):
-            positions = torch.arange(past, past + ids.shape[1], device=ids.device)  # (T,)
-            x = self.wte(ids) + self.wpe(positions)  # (B, T, d) + (T, d) -> (B, T, d)
+            x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
             for layer, block in enumerate(self.h):
                 x = block(x, cache, layer)  # (B, T, d)
             logits = self.lm_head(self.ln_f(x))  # (B, T, d) -> (B, T, V)
@@ -223,7 +230,8 @@ class GPT(nn.Module):
             cache.length += ids.shape[1]
         return logits
 
-    def _tie(self):
+    def _tie(self, *_):
+        # after loading, too: assign=True has put a separate Parameter under each of the two names
         if self.config.tied:
             self.lm_head.weight = self.wte.weight  # one Parameter, two jobs
 
@@ -241,11 +249,6 @@ class GPT(nn.Module):
         super()._apply(fn, recurse)
         self._tie()
         return self
-
-
-def _retie(model, incompatible_keys):
-    # assign=True has put a separate Parameter under each of the two names
-    model._tie()
 
 
 def _share_head(model, state, prefix, *_):

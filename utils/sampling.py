@@ -24,8 +24,7 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
     Raises TypeError or ValueError for other values, for NaN or +inf, and for a row that forbids every token.
     """
     _require_filters(temperature, top_k, top_p)
-    highest = _require_logits(logits)  # (..., 1)
-    scores = logits.to(torch.float64)  # (..., V)
+    scores, highest = _require_logits(logits)  # (..., V), (..., 1)
     if top_k is not None and top_k < scores.shape[-1]:
         scores = scores.masked_fill(~_top_k(scores, top_k), -math.inf)
     if temperature == 0:
@@ -62,12 +61,12 @@ def draw(probs, generator=None):
     probs (B, V), rows summing to 1 -> ids (B, 1), int64. A token of probability 0 is never drawn.
     One random number is used for each row, from `generator` or from PyTorch's own.
     """
-    cumulated = probs.to(torch.float64).cumsum(-1)  # (B, V)
-    cumulated = cumulated / cumulated[:, -1:]  # ends in exactly 1, above every random number
+    cumulated = probs.cumsum(-1, dtype=torch.float64)  # (B, V), ends in 1, but for rounding
     u = torch.rand(
         probs.shape[0], 1, dtype=torch.float64, generator=generator, device=probs.device
     )  # (B, 1), from 0 up to below 1
-    return torch.searchsorted(cumulated, u, right=True)  # (B, 1)
+    # u is at most 1 - 2**-53, so its product with the whole stays below the whole, in float64 too
+    return torch.searchsorted(cumulated, u * cumulated[:, -1:], right=True)  # (B, 1)
 
 
 def generate(
@@ -94,15 +93,15 @@ def generate(
     _require_filters(temperature, top_k, top_p)
     _require_run(model, ids, max_new_tokens, generator, stop_token)
     validate.flag("use_cache", use_cache)
-    modes = {module: module.training for module in model.modules()}  # a part may have a mode of its own
+    training = [module for module in model.modules() if module.training]  # a part may have a mode of its own
     model.eval()
     try:
         with torch.inference_mode():  # no graph, as under no_grad, and less bookkeeping for each tensor
             filters = temperature, top_k, top_p
             ids = _loop(model, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
     finally:
-        for module, training in modes.items():
-            module.training = training
+        for module in training:
+            module.training = True
     return ids.clone()  # made out here, so that it can be changed and trained on like any tensor
 
 
@@ -147,15 +146,16 @@ def _require_filters(temperature, top_k, top_p):
 
 
 def _require_logits(logits):
-    """The highest score of each row (..., V) -> (..., 1), if all rows can be sampled from."""
+    """The scores in float64, (..., V), and the highest of each row, (..., 1), if all rows can be sampled from."""
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         given = f"dtype {logits.dtype}" if isinstance(logits, torch.Tensor) else f"a {type(logits).__name__}"
         raise TypeError(f"logits is {given}; give a float tensor of shape (..., V).")
     if logits.ndim == 0 or logits.shape[-1] == 0:
         raise ValueError(f"logits has shape {tuple(logits.shape)}; give (..., V) with at least one score a row.")
-    highest = logits.amax(-1, keepdim=True)  # (..., 1), NaN where a row holds one
-    if (highest.abs() < math.inf).all():  # False for NaN too; two operations, where isfinite is four
-        return highest
+    scores = logits.to(torch.float64)  # (..., V)
+    highest = scores.amax(-1, keepdim=True)  # (..., 1), NaN where a row holds one
+    if not (highest - highest).any():  # 0 for a finite number, otherwise NaN; isfinite takes four operations
+        return scores, highest
     if (highest.isnan() | (highest == math.inf)).any():
         raise ValueError("logits holds NaN or +inf; scores must be finite, or -inf for a forbidden token.")
     raise ValueError("logits holds a row of -inf only, which forbids every token; leave at least one finite.")

@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#6E6E6E"
 DIVERGING = "PuOr"  # negative to positive, safe for colour-blind readers
 
+PIXELS_PER_INCH = 90  # as a picture is shown, before it is fitted to a narrow window
+
 STYLE = {
     "axes.edgecolor": "#444444",
     "axes.grid": False,
@@ -57,7 +59,7 @@ def figure_html(fig, sentence, kind="png") -> str:
     kind: "png" for what a notebook stores; "svg" for a panel: faster to draw, the same bytes in every run.
     """
     text = html.escape(sentence)
-    width, height = (round(90 * inches) for inches in fig.get_size_inches())
+    width, height = (round(PIXELS_PER_INCH * inches) for inches in fig.get_size_inches())
     # the size is given, so that nothing jumps while the next picture is decoded
     size = f'width="{width}" height="{height}" style="max-width:100%;height:auto"'
     picture = f'<img alt="{text}" src="{_uri(fig, kind)}" {size}>'

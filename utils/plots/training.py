@@ -46,9 +46,10 @@ def losses_by_kind(history, floor=None):
 
 
 @styled
-def compared(places, lines, unit="held-out loss, nats per token", against="steps", floor=None):
+def compared(places, lines, unit="held-out loss, nats per token", against="steps", floor=None, log=False):
     """Several lines in one picture. lines: name -> one value for each of places, along the axis `against` -> Figure.
 
+    log: whether the values stand on a logarithmic axis, for what spans powers of ten.
     Raises ValueError for more lines than the palette has colours.
     """
     colours = (BLUE, ORANGE, RED, GREEN)
@@ -59,7 +60,7 @@ def compared(places, lines, unit="held-out loss, nats per token", against="steps
     for (name, values), colour in zip(lines.items(), colours, strict=False):
         ax.plot(places, values, color=colour, marker="o", label=name)
     _floor(ax, floor)
-    _finish(ax, unit, against)
+    _finish(ax, unit, against, log)
     return fig
 
 
@@ -68,9 +69,12 @@ def _floor(ax, floor):
         ax.axhline(floor, color=GREY, linestyle="--", label=f"entropy floor {floor:.2f}")
 
 
-def _finish(ax, unit="loss, nats per token", against="steps"):
+def _finish(ax, unit="loss, nats per token", against="steps", log=False):
     ax.set_xlabel(against)
     ax.set_ylabel(unit)
-    ax.set_ylim(bottom=0)
+    if log:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
     if ax.get_legend_handles_labels()[1]:
         ax.legend(frameon=False)

@@ -50,5 +50,5 @@ def _few(names, show):
 
 
 def _with_closest(name, likely, others):
-    close = difflib.get_close_matches(name, likely, n=1) or difflib.get_close_matches(name, others, n=1)
+    close = difflib.get_close_matches(name, likely, n=1) or difflib.get_close_matches(name, others, n=1, cutoff=0.8)
     return f"{name} (closest: {close[0]})" if close else name

@@ -1,6 +1,5 @@
 """Lesson 07's panel: what follows from a config.json alone."""
 
-import html
 import json
 
 import ipywidgets
@@ -22,7 +21,6 @@ BOUNDS = {
     "sliding_window": "window",
 }
 MOST_BYTES = 10**18  # longer numbers than this picture has room for
-PIXELS_PER_INCH = 90  # as a picture is shown
 
 
 def parse(text) -> dict:
@@ -90,14 +88,6 @@ class ConfigReader(Panel):
             self.model.value = PASTED
         self._choosing = False
         super()._redraw(change)
-        if self.error.startswith(("ValueError: ", "TypeError: ")):
-            self.sentence = self.error.partition(": ")[2]  # a sentence for students
-            self._picture.value = self._alert()
-
-    def _alert(self):
-        # as high as picture and caption (2.9em in JupyterLab), so that nothing below jumps
-        height = round(PIXELS_PER_INCH * self._figure.get_size_inches()[1])
-        return f'<div role="alert" style="min-height:calc({height}px + 2.9em)">{html.escape(self.sentence)}</div>'
 
     def picture(self):
         """-> (Figure, sentence) for the controls' present values."""

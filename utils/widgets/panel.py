@@ -5,7 +5,7 @@ import html
 import ipywidgets
 from IPython import get_ipython
 
-from utils.plots.style import figure_html
+from utils.plots.style import PIXELS_PER_INCH, figure_html
 
 WIDE = {"description_width": "9em"}
 LONG = {"width": "34em"}  # a slider's length
@@ -17,7 +17,7 @@ class Panel(ipywidgets.VBox):
     """Controls above a picture with its sentence. A subclass gives `controls` and `picture`.
 
     Whatever a control is set to, `sentence` says what the picture shows. An error while drawing is shown in words
-    in the panel and kept in `error`, and is gone with the next good picture.
+    where the picture would be, in as much space, and kept in `error`; it is gone with the next good picture.
     """
 
     def __init__(self, controls):
@@ -44,11 +44,14 @@ class Panel(ipywidgets.VBox):
             self._draw()
         except Exception as fault:  # an observer's error would go to a log that no student reads
             self.error = f"{type(fault).__name__}: {fault}"
-            self.sentence = f"This picture could not be drawn. {self.error}"
+            refused = isinstance(fault, (ValueError, TypeError))  # bad input, and its sentence is for students
+            self.sentence = str(fault) if refused else f"This picture could not be drawn. {self.error}"
             self._picture.value = self._alert()
 
     def _alert(self):
-        return f'<div role="alert">{html.escape(self.sentence)}</div>'
+        # as high as picture and caption (2.9em in JupyterLab), so that nothing below jumps
+        height = round(PIXELS_PER_INCH * self._figure.get_size_inches()[1])
+        return f'<div role="alert" style="min-height:calc({height}px + 2.9em)">{html.escape(self.sentence)}</div>'
 
     def close(self):
         """Close the panel and everything in it."""

@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import html
 import re
 
 import ipywidgets
@@ -17,7 +16,6 @@ OFF = "off"
 START_ALONE = "the start mark alone"
 KEEP = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, OFF)
 LONGEST_WORD = 16  # of what a student types, in a message; no word of the language is as long
-PIXELS_PER_INCH = 90  # as a picture is shown
 
 
 class TopK(ipywidgets.SelectionSlider):
@@ -101,14 +99,3 @@ class SamplingPanel(Panel):
         _, lang = course()
         too_long = rf"([^\s.]{{{LONGEST_WORD - 1}}})[^\s.]{{2,}}"
         return (lang.start, *lang.encode(re.sub(too_long, r"\1…", self.prompt.value)))
-
-    def _redraw(self, change):
-        super()._redraw(change)
-        if self.error:
-            self.sentence = self.error.removeprefix("ValueError: ")  # a sentence for students
-            self._picture.value = self._alert()
-
-    def _alert(self):
-        # as high as picture and caption (2.9em in JupyterLab), so that nothing below jumps
-        height = round(PIXELS_PER_INCH * self._figure.get_size_inches()[1])
-        return f'<div role="alert" style="min-height:calc({height}px + 2.9em)">{html.escape(self.sentence)}</div>'

@@ -5,8 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
-from utils.check.compare import as_array
-from utils.check.engine import Exercise, Verdict, by_cases, judge
+from utils.check.compare import as_array, brief, same
+from utils.check.engine import Exercise, Verdict, Wrong, by_cases, call, judge
 
 
 def _random(*shape, seed):
@@ -115,6 +115,9 @@ TEMPERATURE = Exercise(
 )
 
 
+TINY = torch.tensor([1.0, 3.0, 2.0])
+
+
 def _greedy_cases():
     return [
         (torch.tensor([1.0, 3.0]), 0),
@@ -154,82 +157,95 @@ def _one_for_all(logits):
     return (logits == logits.amax()).float()
 
 
+def _greedy_probe(function):
+    _greedy_by_cases(function)
+    probs = call(function, TINY, 1e-40)
+    if not same(probs, _one(TINY)):
+        raise Wrong(
+            "right for ordinary temperatures; at a tiny one the divided scores overflow, and the softmax of two "
+            "infinite scores is NaN. Take the highest score off first.\n"
+            f"  input   {brief(TINY)}, 1e-40\n  yours   {brief(probs)}\n  wanted  {brief(_one(TINY))}"
+        )
+
+
+_greedy_by_cases = by_cases(
+    _greedy_cases,
+    right=_or(_one),
+    signs=(_NO_PROBABILITIES,),
+    mistakes=(
+        (
+            "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.",
+            _probabilities,
+        ),
+        (
+            "at 0 this is the id of the highest score; probabilities are wanted, a 1 in its place and 0 elsewhere.",
+            _or(lambda logits: logits.argmax(-1)),
+        ),
+        (
+            "at 0 this is the id of the highest score, with an axis; a 1 in its place and 0 elsewhere are wanted.",
+            _or(lambda logits: logits.argmax(-1, keepdim=True)),
+        ),
+        (
+            "a temperature of 0 is treated as 1; it is the limit of ever lower ones, not their absence.",
+            _or(lambda logits: logits.softmax(-1)),
+        ),
+        (
+            "at 0 equal highest scores share the probability; the lowest id of them gets it all "
+            "(a tiny number in place of 0 does not do this).",
+            _or(lambda logits: _shares(_is_highest(logits))),
+        ),
+        ("at 0 equal highest scores get a 1 each; only the lowest id of them does.", _or(_is_highest)),
+        ("at 0 the highest id of several equal scores is taken; the lowest is wanted.", _or(_last_of_equals)),
+        ("at 0 the lowest score is taken; the highest is wanted.", _or(lambda logits: _one(-logits))),
+        (
+            "at 0 one token is chosen for the whole batch; every row has a highest score of its own.",
+            _or(_one_for_all),
+        ),
+        (
+            "at 0 the score stands where a 1 is wanted.",
+            _or(lambda logits: torch.where(_one(logits) > 0, logits, 0)),
+        ),
+        (
+            "at 0 the highest probability keeps its size; it becomes 1.",
+            _or(lambda logits: logits.softmax(-1) * _one(logits)),
+        ),
+        (
+            "at 0 all tokens are equally likely: that is the limit of high temperatures.",
+            _or(lambda logits: torch.full_like(logits, 1 / logits.shape[-1])),
+        ),
+        ("every temperature is treated as 0.", lambda logits, t: _one(logits)),
+        *(
+            (
+                "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.",
+                _or(_one, limit=limit),
+            )
+            for limit in (1, 0.1, 0.05, 0.01, 0.001)
+        ),
+        *(
+            (
+                "a number is added to the temperature, which changes every one; treat only 0 apart.",
+                lambda logits, t, extra=extra: _probabilities(logits, t + extra),
+            )
+            for extra in (0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+        ),
+        *(
+            (
+                "temperatures below some limit are raised to it; treat only 0 apart.",
+                _or(cold, lambda logits, t, limit=limit: _probabilities(logits, max(t, limit))),
+            )
+            for limit in (1, 0.1, 0.05, 0.01)
+            for cold in (_one, lambda logits, limit=limit: _probabilities(logits, limit))
+        ),
+        *((diagnosis, _or(_one, warm)) for diagnosis, warm in _MISTAKES),
+        *_MISTAKES,
+    ),
+)
+
 GREEDY = Exercise(
     number="4.3",
     target="An example: scores [3, 1, 3] and a temperature of 0 give [1, 0, 0]; with 2 they give "
     "[0.4223, 0.1554, 0.4223].",
-    probe=by_cases(
-        _greedy_cases,
-        right=_or(_one),
-        signs=(_NO_PROBABILITIES,),
-        mistakes=(
-            (
-                "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.",
-                _probabilities,
-            ),
-            (
-                "at 0 this is the id of the highest score; probabilities are wanted, a 1 in its place and 0 elsewhere.",
-                _or(lambda logits: logits.argmax(-1)),
-            ),
-            (
-                "at 0 this is the id of the highest score, with an axis; a 1 in its place and 0 elsewhere are wanted.",
-                _or(lambda logits: logits.argmax(-1, keepdim=True)),
-            ),
-            (
-                "a temperature of 0 is treated as 1; it is the limit of ever lower ones, not their absence.",
-                _or(lambda logits: logits.softmax(-1)),
-            ),
-            (
-                "at 0 equal highest scores share the probability; the lowest id of them gets it all "
-                "(a tiny number in place of 0 does not do this).",
-                _or(lambda logits: _shares(_is_highest(logits))),
-            ),
-            ("at 0 equal highest scores get a 1 each; only the lowest id of them does.", _or(_is_highest)),
-            ("at 0 the highest id of several equal scores is taken; the lowest is wanted.", _or(_last_of_equals)),
-            ("at 0 the lowest score is taken; the highest is wanted.", _or(lambda logits: _one(-logits))),
-            (
-                "at 0 one token is chosen for the whole batch; every row has a highest score of its own.",
-                _or(_one_for_all),
-            ),
-            (
-                "at 0 the score stands where a 1 is wanted.",
-                _or(lambda logits: torch.where(_one(logits) > 0, logits, 0)),
-            ),
-            (
-                "at 0 the highest probability keeps its size; it becomes 1.",
-                _or(lambda logits: logits.softmax(-1) * _one(logits)),
-            ),
-            (
-                "at 0 all tokens are equally likely: that is the limit of high temperatures.",
-                _or(lambda logits: torch.full_like(logits, 1 / logits.shape[-1])),
-            ),
-            ("every temperature is treated as 0.", lambda logits, t: _one(logits)),
-            *(
-                (
-                    "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.",
-                    _or(_one, limit=limit),
-                )
-                for limit in (1, 0.1, 0.05, 0.01, 0.001)
-            ),
-            *(
-                (
-                    "a number is added to the temperature, which changes every one; treat only 0 apart.",
-                    lambda logits, t, extra=extra: _probabilities(logits, t + extra),
-                )
-                for extra in (0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-            ),
-            *(
-                (
-                    "temperatures below some limit are raised to it; treat only 0 apart.",
-                    _or(cold, lambda logits, t, limit=limit: _probabilities(logits, max(t, limit))),
-                )
-                for limit in (1, 0.1, 0.05, 0.01)
-                for cold in (_one, lambda logits, limit=limit: _probabilities(logits, limit))
-            ),
-            *((diagnosis, _or(_one, warm)) for diagnosis, warm in _MISTAKES),
-            *_MISTAKES,
-        ),
-    ),
+    probe=_greedy_probe,
     meaning="the lower the temperature, the nearer to always taking the likeliest, and 0 is that limit.",
     hints=(
         "Dividing by 0 is no option, so a temperature of 0 needs an `if`.",

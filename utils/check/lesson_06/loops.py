@@ -18,7 +18,7 @@ def plain_step(model, new, cache, positions, is_causal):
     for layer, block in enumerate(model.h):
         parts = block.attn.c_attn(block.ln_1(x)).chunk(3, dim=-1)  # three of (B, T, d)
         q, k, v = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
-        k, v = cache.append(layer, k, v)  # (B, H, S, d_head)
+        k, v = cache.append(layer, torch.stack([k, v]))  # (B, H, S, d_head)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
         x = x + block.attn.c_proj(y.transpose(1, 2).flatten(2))  # (B, T, d)
         x = x + block.mlp(block.ln_2(x))  # (B, T, d)

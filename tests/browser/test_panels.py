@@ -1,0 +1,107 @@
+"""Every other lesson in a real JupyterLab: it runs as a whole, and its panels answer to the keyboard."""
+
+import pytest
+
+ON_PURPOSE = {"last-refused", "odd-refused"}  # cells that show an error
+LESSONS = (
+    "02_the_full_gpt",
+    "03_counting_parameters",
+    "04_generation",
+    "06_the_kv_cache",
+    "07_reading_a_configuration",
+)
+# a lesson that trains for half a minute is run from its panel alone
+PANELS = {
+    "02_the_full_gpt": ("inside-start", "lens"),
+    "03_counting_parameters": ("width-start",),
+    "04_generation": ("explorer", "stepper"),
+    "06_the_kv_cache": ("memory-explorer",),
+    "08_scaling": ("planner",),
+}
+
+
+@pytest.fixture(scope="module")
+def lesson(open_page):
+    """Lesson name -> its page with every cell run, or for 08 its panel's; each is opened once."""
+    opened = {}
+
+    def get(name):
+        if name not in opened:
+            opened[name] = open_page(f"lab/tree/my_work/{name}.ipynb")
+            if name in LESSONS:
+                opened[name].run_all()
+            else:
+                (cell,) = PANELS[name]
+                opened[name].go_to(cell)
+                opened[name].press_and_wait(cell, "Control+Enter")
+        return opened[name]
+
+    return get
+
+
+def picture(cell):
+    """A panel's one picture, by its alt text."""
+    images = cell.locator("img[alt]")
+    assert images.count() == 1
+    return images.get_attribute("alt")
+
+
+def changed(cell, before):
+    """Wait until a panel's picture says something else -> what it says."""
+    cell.locator(f'img[alt]:not([alt="{before}"])').wait_for(timeout=10_000)
+    return picture(cell)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_runs_without_an_error_that_it_does_not_mean(lesson, name):
+    page = lesson(name)
+    assert {error["id"] for error in page.errors()} <= ON_PURPOSE
+    assert page.failed == []
+    assert page.foreign == []
+
+
+@pytest.mark.parametrize(("name", "cell_id"), [(name, cell) for name, cells in PANELS.items() for cell in cells])
+def test_the_first_slider_of_a_panel_redraws_by_keyboard(lesson, name, cell_id):
+    page = lesson(name)
+    cell = page.go_to(cell_id)
+    before = picture(cell)
+    cell.locator(".noUi-handle").first.focus()
+    page.page.keyboard.press("ArrowRight")
+    assert changed(cell, before) != before
+
+
+def test_a_prompt_is_typed_and_an_unknown_word_is_named(lesson):
+    page = lesson("04_generation")
+    cell = page.go_to("explorer")
+    prompt = cell.locator('input[type="text"]').first
+    for text, answer in (("today Anna took the dgo", "near it are"), ("today Anna", "today Anna → took")):
+        prompt.fill(text)
+        prompt.press("Enter")
+        cell.get_by_text(answer).first.wait_for(timeout=10_000)
+    assert picture(cell).startswith("today Anna → took")
+
+
+def test_the_stepper_steps_and_goes_back_by_keyboard(lesson):
+    page = lesson("04_generation")
+    cell = page.go_to("stepper")
+    said = []
+    for button in ("step", "step", "back", "step"):
+        before = picture(cell)
+        cell.get_by_role("button", name=button, exact=True).focus()
+        page.page.keyboard.press("Enter")
+        said.append(changed(cell, before))
+    assert [sentence.split(":")[0] for sentence in said] == ["Step 1", "Step 2", "Step 1", "Step 2"]
+    assert said[1] == said[3]
+    assert said[0] == said[2]
+
+
+def test_a_configuration_is_chosen_and_pasted(lesson):
+    page = lesson("07_reading_a_configuration")
+    cell = page.go_to("reader")
+    cell.locator("select").first.select_option("Llama-3-8B")
+    cell.locator('img[alt^="Llama-3-8B: 8,030,261,248"]').wait_for(timeout=10_000)
+    text = cell.locator("textarea")
+    pasted = text.input_value().replace('"num_key_value_heads": 8', '"num_key_value_heads": 32')
+    text.fill(pasted)
+    text.press("Tab")
+    cell.locator('img[alt^="pasted: 8,835,567,616"]').wait_for(timeout=10_000)
