@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from utils.model import GPT, KVCache
+from utils.model import GPT, KVCache, LayerNorm, Linear
 from utils.sampling import generate
 
 V, N_CTX = 200, 32
@@ -82,6 +82,45 @@ def test_what_lies_past_the_length_is_never_read(course, loud):
 
 
 # ---- one token alone
+
+
+# ---- the layers that one token alone passes by a shorter way
+
+
+def same_as(layer, wanted, shape):
+    """A layer against its plain formula, forward and backward, in float64."""
+    x = torch.randn(shape, dtype=torch.float64, generator=rng(0)).requires_grad_()
+    inputs = x, layer.weight, layer.bias
+    found, plain = layer(x), wanted(x)
+    torch.testing.assert_close(found, plain)
+    for ours, theirs in zip(
+        torch.autograd.grad(found.square().sum(), inputs),
+        torch.autograd.grad(plain.square().sum(), inputs),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs)
+
+
+SHAPES = [(1, 1, 6), (1, 3, 6), (2, 1, 6), (1, 6), (6,), (0, 1, 6)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_row_multiplied_as_a_vector_is_the_layer_of_pytorch(shape):
+    layer = Linear(6, 4).double()
+    same_as(layer, lambda x: x @ layer.weight.T + layer.bias, shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_layer_norm_is_its_formula(shape):
+    layer = LayerNorm(6, eps=0.1).double()
+    torch.nn.init.normal_(layer.weight, generator=rng(1))
+    torch.nn.init.normal_(layer.bias, generator=rng(2))
+
+    def formula(x):
+        centred = x - x.mean(-1, keepdim=True)
+        return layer.weight * centred / (centred.square().mean(-1, keepdim=True) + 0.1).sqrt() + layer.bias
+
+    same_as(layer, formula, shape)
 
 
 # ---- one prompt, several continuations

@@ -86,7 +86,7 @@ class KVCache:
         self.length = 0
 
     def __repr__(self):
-        n_layer, batch, _, n_ctx, _ = self.k.shape
+        _, n_layer, batch, _, n_ctx, _ = self.kv.shape
         return f"KVCache({self.length} of {n_ctx} tokens, batch {batch}, {n_layer} layers, {self.nbytes:,} bytes)"
 
     @property
@@ -124,14 +124,32 @@ class KVCache:
         return held
 
 
+class Linear(nn.Linear):
+    """PyTorch's, but one token alone is multiplied as a vector: generation with a cache is a little faster so."""
+
+    def forward(self, x):
+        """x (B, T, in) -> (B, T, out)."""
+        if x.shape != (1, 1, self.in_features):
+            return super().forward(x)  # (B, T, in) -> (B, T, out)
+        return torch.addmv(self.bias, self.weight, x.view(-1)).view(1, 1, -1)  # (in,) -> (out,) -> (B, T, out)
+
+
+class LayerNorm(nn.LayerNorm):
+    """PyTorch's, by the shortest way: its own detour is felt when a small model generates."""
+
+    def forward(self, x):
+        """x (B, T, d) -> (B, T, d)."""
+        return torch.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)  # (B, T, d)
+
+
 class CausalSelfAttention(nn.Module):
     """Every token gathers from itself and the tokens before it: softmax(q k^T / sqrt(d_head)) v, in H heads."""
 
     def __init__(self, config):
         super().__init__()
         self.n_head = config.n_head
-        self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd)
-        self.c_proj = nn.Linear(config.n_embd, config.n_embd)
+        self.c_attn = Linear(config.n_embd, 3 * config.n_embd)
+        self.c_proj = Linear(config.n_embd, config.n_embd)
 
     def forward(self, x, cache=None, layer=0):
         """x (B, T, d) -> (B, T, d); with a cache, also looks at the keys and values that it holds."""
@@ -160,8 +178,8 @@ class MLP(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.c_fc = nn.Linear(config.n_embd, config.d_ff)
-        self.c_proj = nn.Linear(config.d_ff, config.n_embd)
+        self.c_fc = Linear(config.n_embd, config.d_ff)
+        self.c_proj = Linear(config.d_ff, config.n_embd)
         self.activation = config.activation
 
     def forward(self, x):
@@ -175,9 +193,9 @@ class Block(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.ln_1 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.ln_1 = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.attn = CausalSelfAttention(config)
-        self.ln_2 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.ln_2 = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.mlp = MLP(config)
 
     def forward(self, x, cache=None, layer=0):
@@ -203,7 +221,7 @@ class GPT(nn.Module):
         self.wte = nn.Embedding(config.vocab_size, config.n_embd)
         self.wpe = nn.Embedding(config.n_ctx, config.n_embd)
         self.h = nn.ModuleList(Block(config) for _ in range(config.n_layer))
-        self.ln_f = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.ln_f = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
         self._tie()
         self._init_weights()
@@ -217,10 +235,12 @@ class GPT(nn.Module):
         Raises TypeError or ValueError for ids of the wrong type, shape or range, for more than n_ctx tokens,
         and for a cache that was made for another model or batch; the cache is then as it was.
         """
-        past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: _require_cache refuses it
+        past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: that is refused below
         validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx, past)
         if cache is not None:
-            _require_cache(cache, self, ids.shape[0])
+            if not isinstance(cache, KVCache):
+                raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
+            validate.cache(cache.kv, self.config, self.wte.weight.dtype, ids.shape[0])
         with torch.set_grad_enabled(cache is None and torch.is_grad_enabled()):
             x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
             for layer, block in enumerate(self.h):
@@ -277,24 +297,3 @@ def _weight_bytes(c):
     matrices = c.n_layer * c.n_embd * (4 * c.n_embd + 2 * c.d_ff)
     tables = c.n_embd * (c.n_ctx + c.vocab_size * (1 if c.tied else 2))
     return (matrices + tables) * torch.get_default_dtype().itemsize  # biases and norms are too small to matter here
-
-
-def _require_cache(cache, model, batch_size):
-    config, dtype = model.config, model.wte.weight.dtype
-    if not isinstance(cache, KVCache):
-        raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
-    if cache.k.shape[1] != batch_size:
-        raise ValueError(
-            f"ids holds {batch_size} sequences and the cache was made for {cache.k.shape[1]}; "
-            f"make it with KVCache(config, batch_size={batch_size})."
-        )
-    layers, _, heads, n_ctx, d_head = cache.k.shape
-    if (layers, heads, n_ctx, d_head) != (config.n_layer, config.n_head, config.n_ctx, config.d_head):
-        raise ValueError(
-            f"the cache was made for L={layers}, H={heads}, n_ctx={n_ctx}, d_head={d_head} and the model has "
-            f"{config.n_layer}, {config.n_head}, {config.n_ctx}, {config.d_head}; make it with KVCache(model.config)."
-        )
-    if cache.k.dtype != dtype:
-        raise ValueError(
-            f"the cache holds {cache.k.dtype}, the model {dtype}; make it with KVCache(config, dtype={dtype})."
-        )

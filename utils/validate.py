@@ -39,6 +39,23 @@ def instance(name, value, kind):
         raise _wrong_type(name, value, f"give a {kind.__name__}")
 
 
+def cache(kv, config, dtype, batch_size):
+    """`kv`, a KVCache's store (2, L, B, H, n, d_head), must have been made for this model and this batch."""
+    _, layers, batch, heads, n_ctx, d_head = kv.shape
+    if batch != batch_size:
+        raise ValueError(
+            f"ids holds {batch_size} sequences and the cache was made for {batch}; "
+            f"make it with KVCache(config, batch_size={batch_size})."
+        )
+    if (layers, heads, n_ctx, d_head) != (config.n_layer, config.n_head, config.n_ctx, config.d_head):
+        raise ValueError(
+            f"the cache was made for L={layers}, H={heads}, n_ctx={n_ctx}, d_head={d_head} and the model has "
+            f"{config.n_layer}, {config.n_head}, {config.n_ctx}, {config.d_head}; make it with KVCache(model.config)."
+        )
+    if kv.dtype != dtype:
+        raise ValueError(f"the cache holds {kv.dtype}, the model {dtype}; make it with KVCache(config, dtype={dtype}).")
+
+
 def _wrong_type(name, value, allowed):
     shown = " ".join(repr(value).split())  # an array's repr has several lines
     shown = shown if len(shown) <= 60 else shown[:60] + "…"
@@ -81,7 +98,8 @@ def token_ids(ids, vocab_size, n_ctx=None, past=0):
         raise ValueError(_too_long(ids.shape[1], n_ctx, past))
     if ids.is_meta:
         return
-    low, high = (int(bound) for bound in ids.aminmax())
+    # one token, as when a cache is used, is its own lowest and highest
+    low, high = (int(bound) for bound in (ids.aminmax() if ids.numel() > 1 else (ids, ids)))
     if low < 0 or high >= vocab_size:
         wrong = low if low < 0 else high
         raise ValueError(f"ids holds {wrong}; token ids go from 0 to {vocab_size - 1} (vocab_size - 1).")
