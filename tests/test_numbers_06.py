@@ -114,7 +114,6 @@ def test_the_cache_takes_about_as_many_lines_as_stated():
     parts = ast.parse(inspect.getsource(model)).body
     source = {getattr(part, "name", ""): ast.unparse(part).splitlines() for part in parts}
     kept = [line for line in source.pop("KVCache") if line.strip() and '"""' not in line]
-    del source["_require_cache"]
     used = [line for lines in source.values() for line in lines if re.search(r"\bcache\b", line) and '"""' not in line]
     assert len(kept) + len(used) == pytest.approx(40, abs=10)
 
