@@ -110,12 +110,12 @@ def test_the_cache_grows_by_one_token_a_step():
 
 def test_the_cache_takes_about_as_many_lines_as_stated():
     """Code alone: without comments and docstrings, and without what refuses a cache that does not fit."""
-    assert "The class `KVCache` and its use are about forty lines of `utils/model.py`" in TEXT
+    assert "The class `KVCache` and its use are about fifty lines of `utils/model.py`" in TEXT
     parts = ast.parse(inspect.getsource(model)).body
     source = {getattr(part, "name", ""): ast.unparse(part).splitlines() for part in parts}
     kept = [line for line in source.pop("KVCache") if line.strip() and '"""' not in line]
     used = [line for lines in source.values() for line in lines if re.search(r"\bcache\b", line) and '"""' not in line]
-    assert len(kept) + len(used) == pytest.approx(40, abs=10)
+    assert len(kept) + len(used) == pytest.approx(50, abs=5)
 
 
 def test_a_rolled_cache_is_another_model():
