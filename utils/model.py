@@ -124,16 +124,6 @@ class KVCache:
         return held
 
 
-class Linear(nn.Linear):
-    """PyTorch's, but one token alone is multiplied as a vector: generation with a cache is a little faster so."""
-
-    def forward(self, x):
-        """x (B, T, in) -> (B, T, out)."""
-        if x.shape != (1, 1, self.in_features):
-            return super().forward(x)  # (B, T, in) -> (B, T, out)
-        return torch.addmv(self.bias, self.weight, x.view(-1)).view(1, 1, -1)  # (in,) -> (out,) -> (B, T, out)
-
-
 class LayerNorm(nn.LayerNorm):
     """PyTorch's, by the shortest way: its own detour is felt when a small model generates."""
 
@@ -148,8 +138,8 @@ class CausalSelfAttention(nn.Module):
     def __init__(self, config):
         super().__init__()
         self.n_head = config.n_head
-        self.c_attn = Linear(config.n_embd, 3 * config.n_embd)
-        self.c_proj = Linear(config.n_embd, config.n_embd)
+        self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd)
+        self.c_proj = nn.Linear(config.n_embd, config.n_embd)
 
     def forward(self, x, cache=None, layer=0):
         """x (B, T, d) -> (B, T, d); with a cache, also looks at the keys and values that it holds."""
@@ -178,8 +168,8 @@ class MLP(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.c_fc = Linear(config.n_embd, config.d_ff)
-        self.c_proj = Linear(config.d_ff, config.n_embd)
+        self.c_fc = nn.Linear(config.n_embd, config.d_ff)
+        self.c_proj = nn.Linear(config.d_ff, config.n_embd)
         self.activation = config.activation
 
     def forward(self, x):
