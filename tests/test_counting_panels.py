@@ -54,10 +54,10 @@ def test_a_shared_table_is_drawn_once_and_named_for_both_jobs():
     assert np.allclose(np.sum(list(drawn.values()), axis=0), 100)
 
 
-def test_width_shares_are_stacked_from_the_tables_up_and_marked():
+def test_the_shares_by_width_are_stacked_from_the_tables_up_and_marked():
     widths = [10, 100, 1_000]
     ledgers = [parameters(50_257, 1_024, width, 12) for width in widths]
-    (ax,) = plots.width_shares(widths, ledgers, marked=100).axes
+    _, ax = explorer(ledgers[1], widths, ledgers, 100).axes
     tables = [(rows["token table"] + rows["position table"]) / sum(rows.values()) for rows in ledgers]
     edge = {x: y for x, y in ax.collections[1].get_paths()[0].vertices if y > 0}  # its upper edge comes last
     assert [edge[width] for width in widths] == pytest.approx([100 * share for share in tables])
@@ -65,7 +65,6 @@ def test_width_shares_are_stacked_from_the_tables_up_and_marked():
     assert set(half.get_ydata()) == {50}
     assert set(marker.get_xdata()) == {100}
     assert ax.get_xscale() == "log"
-    assert len(plots.width_shares(widths, ledgers).axes[0].lines) == 1
 
 
 def test_the_explorer_draws_both_pictures():

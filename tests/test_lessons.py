@@ -20,6 +20,7 @@ from notebook_files import (
     sections,
     tags,
 )
+from stated import assert_stated, number
 
 from utils import check
 from utils.counting import GPT2_FAMILY, gpt_params, tying_saving
@@ -163,20 +164,14 @@ STATED = [
 ]
 
 
-def numbers(texts):
-    """Numbers as they are written, `12{,}800` and `12,800` alike."""
-    return [float(re.sub(r"[{},]", "", text)) for text in texts]
-
-
 @pytest.mark.parametrize(("sentence", "wanted"), STATED, ids=[sentence for sentence, _ in STATED])
 def test_a_number_that_lesson_01_states_is_right(sentence, wanted):
-    (found,) = re.finditer(sentence, prose(LESSON_01))
-    assert numbers(found.groups()) == wanted
+    assert_stated(prose(LESSON_01), sentence, wanted)
 
 
 def test_the_family_in_lesson_01_is_the_published_one():
     rows = re.findall(r"^GPT-2 \w+ +([\d,]+) of +([\d,]+): +([\d.]+)%, +([\d.]+)%$", said(LESSON_01), re.M)
-    assert [numbers(row[1:]) for row in rows] == [
+    assert [[number(text) for text in row[1:]] for row in rows] == [
         [124_439_808, 31.02, 23.67],
         [354_823_168, 14.50, 12.67],
         [774_030_080, 8.31, 7.67],
@@ -184,7 +179,7 @@ def test_the_family_in_lesson_01_is_the_published_one():
     ]
     for row, c in zip(rows, GPT2_FAMILY.values(), strict=True):
         total = gpt_params(c.vocab_size, c.n_ctx, c.n_embd, c.n_layer)
-        assert numbers(row[:2]) == [tying_saving(c.vocab_size, c.n_embd), total]
+        assert [number(text) for text in row[:2]] == [tying_saving(c.vocab_size, c.n_embd), total]
     for text in ('"about 30 %"', "For the XL model it is 5 %"):
         assert text in prose(LESSON_01)
 
@@ -199,7 +194,7 @@ def test_the_overflow_of_lesson_01_begins_where_it_says(bits, number):
 def test_the_parameters_of_lesson_00_are_those_that_its_cell_counts():
     (stated,) = re.findall(r"These ([\d,]+) numbers are the \[parameters\]", prose(START))
     assert stated.replace(",", "") in said(START).splitlines()
-    assert numbers([stated]) == [gpt_params(200, 32, 64, 2)]
+    assert [number(stated)] == [gpt_params(200, 32, 64, 2)]
 
 
 def test_what_lesson_01_says_of_the_explorer_holds():

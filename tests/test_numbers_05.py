@@ -1,12 +1,12 @@
 """The numbers that lesson 05 states in prose, compared with what they speak of."""
 
 import math
-import re
 from dataclasses import replace
 
 import pytest
 import torch
 from notebook_files import ROOT, prose
+from stated import assert_stated
 
 from utils import training
 from utils.counting import GPT2_FAMILY, ledger, tying_saving
@@ -46,8 +46,7 @@ STATED = [
 
 @pytest.mark.parametrize(("sentence", "wanted"), STATED, ids=[sentence for sentence, _ in STATED])
 def test_a_number_that_lesson_05_states_is_right(sentence, wanted):
-    (found,) = re.finditer(sentence, TEXT)
-    assert [float(number.replace(",", "")) for number in found.groups()] == wanted
+    assert_stated(TEXT, sentence, wanted)
 
 
 def test_the_warm_up_is_ten_steps_and_the_names_are_split_nine_to_one():

@@ -1,33 +1,9 @@
 """Two real processes under torchrun give the losses of one."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 
-from utils.torchrun import on_one_and_two
-
-ROOT = Path(__file__).resolve().parents[1]
-TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-
-
-def run(*command):
-    """Output of `python command`, in an environment without traces of another torchrun."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
-    done = subprocess.run(
-        [sys.executable, *command],
-        env=environment | {"OMP_NUM_THREADS": "1"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+from utils.torchrun import TWO, _output, on_one_and_two
 
 
 @pytest.mark.parametrize("data", ["stories", "names"])  # names end in -100, so the processes count unequal numbers
@@ -87,7 +63,7 @@ finally:
 
 def test_two_processes_stay_alike_through_a_checkpoint(tmp_path):
     (tmp_path / "unequal.py").write_text(UNEQUAL)
-    output = run(*TORCHRUN, tmp_path / "unequal.py", tmp_path / "run")
+    output = _output(*TWO, tmp_path / "unequal.py", tmp_path / "run")
     assert output.count("alike") == 2
     assert "not alike" not in output
     assert output.count("Going on from step 2 of 6.") == 2

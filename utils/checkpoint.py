@@ -54,11 +54,23 @@ def _read(path):
 
 
 def _write(path, tensors, notes):
+    if not Path(path).parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {Path(path).parent}; make it first.")
+    replace_file(path, lambda temporary: save_file(tensors, temporary, notes))
+
+
+def replace_file(path, write) -> None:
+    """Write a file so that a reader finds the old one or the new one, never half of one.
+
+    write: a function that writes the whole file to the path that it is given.
+    """
     temporary = Path(f"{path}.{os.getpid()}.tmp")
-    if not temporary.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {temporary.parent}; make it first.")
-    save_file(tensors, temporary, notes)
-    os.replace(temporary, path)  # a reader finds the old file or the new one, never half of one
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    except BaseException:  # an interrupt leaves nothing behind either
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def save_run(folder, step, model, optimizer, run: dict) -> None:
@@ -74,9 +86,9 @@ def save_run(folder, step, model, optimizer, run: dict) -> None:
             state[f"optimizer.{key}.{name}"] = value
     name = f"step-{step}.safetensors"
     _write(folder / name, {key: tensor.contiguous() for key, tensor in state.items()}, {})
-    temporary = folder / f"{RUN}.{os.getpid()}.tmp"
-    temporary.write_text(json.dumps({**run, "step": step, "weights": name}), encoding="utf-8")
-    os.replace(temporary, folder / RUN)  # from here on the new step counts
+    text = json.dumps({**run, "step": step, "weights": name})
+    # from here on the new step counts
+    replace_file(folder / RUN, lambda temporary: temporary.write_text(text, encoding="utf-8"))
     for old in folder.glob("step-*.safetensors"):
         if old.name != name:
             old.unlink()

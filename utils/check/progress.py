@@ -5,6 +5,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from utils.checkpoint import replace_file
+
 MY_WORK = Path(__file__).resolve().parents[2] / "my_work"
 FILE = ".progress.json"
 
@@ -75,9 +77,6 @@ def _write():
     numbers = {number for number in kept["passed"] if isinstance(number, str)}
     kept["passed"] = sorted(numbers | {number for number, passed in _checked.items() if passed})
     path = Path.cwd() / FILE
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    text = json.dumps(kept, indent=1)
     with suppress(OSError):  # a read-only or full disk must not spoil a right answer
-        temporary.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        os.replace(temporary, path)
-    with suppress(OSError):
-        temporary.unlink(missing_ok=True)
+        replace_file(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -1,12 +1,12 @@
 """Pictures: pure functions from data to a matplotlib Figure, and `show`, which puts one into a notebook."""
 
 from utils.plots.cache import cache_beside_weights
-from utils.plots.counting import parameter_bars, width_shares
+from utils.plots.counting import parameter_bars
+from utils.plots.generation import temperatures
 from utils.plots.model_map import assembly_line, model_map
 from utils.plots.scaling import budget_map
 from utils.plots.scaling_law import held_by_rank, scaling_law
 from utils.plots.style import show
-from utils.plots.temperature import temperatures
 from utils.plots.token_table import (
     drift,
     family_shares,
@@ -38,5 +38,4 @@ __all__ = [
     "table",
     "temperatures",
     "token_probs",
-    "width_shares",
 ]

@@ -54,24 +54,13 @@ def parameter_bars(names, ledgers):
     return fig
 
 
-@styled
-def width_shares(widths, ledgers, marked=None):
-    """How the shares change with the width, the other sizes kept. widths: d, rising, with their ledgers; marked: a
-    width to draw a line at, or None -> Figure.
-    """
-    fig = new_figure(8, 3.6)
-    _areas(fig.add_axes((0.10, 0.17, 0.60, 0.77)), widths, ledgers, marked)
-    return fig
-
-
 def _areas(ax, widths, ledgers, marked):
     shares = _shares(ledgers)
     areas = ax.stackplot(widths, *shares.values(), colors=[PARTS[part][1] for part in shares])
     for area, part in zip(areas, shares, strict=True):
         area.set(hatch=PARTS[part][2], edgecolor="white", linewidth=0.8, label=_names(shares)[part])
     ax.axhline(50, color="black", linestyle=":", linewidth=1.5)
-    if marked is not None:
-        ax.axvline(marked, color="black", linewidth=3)
+    ax.axvline(marked, color="black", linewidth=3)
     ax.set_xscale("log")
     ax.set_xlim(widths[0], widths[-1])
     ax.set_ylim(0, 100)

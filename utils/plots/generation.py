@@ -1,16 +1,35 @@
-"""Lesson 04's pictures: what the filters leave of the next token's probabilities, and how one number draws a token."""
+"""Lesson 04's pictures: the temperature, what the filters leave of the probabilities, how a number draws a token."""
 
 import textwrap
 
 import numpy as np
 from matplotlib.collections import PolyCollection
 
-from utils.plots.style import BLUE, GREY, RED, label, new_figure, styled
+from utils.plots.style import BLUE, GREEN, GREY, ORANGE, RED, label, new_figure, styled
 
 LINES, COLUMNS = 3, 76  # room for text in a monospaced font of 13 points
 HARD_SPACE = "\N{NO-BREAK SPACE}"  # a browser would run several of the other kind together
 THIN = 0.002  # a narrower part of the strip would not be seen
 LETTER = 0.013  # width of a letter on the strip, of the strip's length
+
+
+@styled
+def temperatures(tokens, probs):
+    """Probabilities of the same tokens at up to three temperatures, side by side.
+
+    tokens: k strings, likeliest first; probs: temperature -> (k,) -> Figure.
+    """
+    fig = new_figure(8, 3.6)
+    ax = fig.add_axes((0.09, 0.13, 0.89, 0.83))
+    places, width = np.arange(len(tokens)), 0.8 / len(probs)
+    for number, (temperature, values) in enumerate(probs.items()):
+        shift = (number - (len(probs) - 1) / 2) * width
+        colour = (BLUE, ORANGE, GREEN)[number]
+        ax.bar(places + shift, np.asarray(values), width, color=colour, label=f"temperature {temperature}")
+    ax.set_xticks(places, [label(token) for token in tokens])
+    ax.set_ylabel("probability")
+    ax.legend(frameon=False)
+    return fig
 
 
 @styled

@@ -1,13 +1,13 @@
 """GPT-2's weights in Hugging Face layout, into the course's model and out of it."""
 
 import json
-import os
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
 from utils import validate
+from utils.checkpoint import replace_file
 from utils.model import GPT
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
@@ -63,9 +63,9 @@ def save_gpt2(model: GPT, folder) -> None:
         tensor = parameter.detach()
         tensor = tensor.T if name.endswith(TRANSPOSED) else tensor  # (out, in) -> (in, out)
         weights[name if name == HEAD else f"transformer.{name}"] = tensor.contiguous()
-    _replace(folder / SINGLE, lambda path: save_file(weights, path, {"format": "pt"}))
+    replace_file(folder / SINGLE, lambda path: save_file(weights, path, {"format": "pt"}))
     text = json.dumps(_hf_config(model), indent=2) + "\n"
-    _replace(folder / "config.json", lambda path: path.write_text(text, encoding="utf-8"))
+    replace_file(folder / "config.json", lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def _folder(path_or_name):
@@ -148,13 +148,3 @@ def _hf_config(model):
         **dict.fromkeys(("bos_token_id", "eos_token_id"), end),
         "torch_dtype": str(model.wte.weight.dtype).removeprefix("torch."),
     }
-
-
-def _replace(path, write):
-    """Write a file so that a reader finds the old one or the new one, never half of one."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
