@@ -112,7 +112,7 @@ COUNTS = re.compile(r"getattr\(.*|[\w.]+\.length( \+ .*\.shape\[\d\])?")  # numb
 def without_shape(source):
     """Lines of `forward` and its helpers that make a tensor and do not end with its shape."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, FUNCTIONS)]
-    makers = [node for node in functions if node.name in ("forward", "append", "_split", "_causal")]
+    makers = [node for node in functions if node.name in ("forward", "layers", "_causal")]
     lines = [node for maker in makers for node in ast.walk(maker) if isinstance(node, (ast.Assign, ast.Return))]
     for line in lines:
         made = not isinstance(line.value, (ast.Name, ast.Dict)) and not COUNTS.fullmatch(ast.unparse(line.value))

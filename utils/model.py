@@ -13,11 +13,7 @@ from torch import nn
 
 from utils import validate
 
-ACTIVATIONS = {
-    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
-    "gelu": F.gelu,
-    "relu": F.relu,
-}
+ACTIVATIONS = {"gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "gelu": F.gelu, "relu": F.relu}
 INIT_STD = 0.02
 
 
@@ -80,24 +76,24 @@ class KVCache:
         validate.instance("config", config, GPTConfig)
         batch_size = validate.whole_number("batch_size", batch_size)
         validate.instance("dtype", dtype, torch.dtype)
-        shape = (config.n_layer, batch_size, config.n_head, config.n_ctx, config.d_head)
-        validate.memory(2 * math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
-        self.kv = torch.empty(2, *shape, dtype=dtype, device=device)  # (2, L, B, H, n, d_head)
+        shape = (config.n_layer, 2, batch_size, config.n_head, config.n_ctx, config.d_head)
+        validate.memory(math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
+        self.kv = torch.empty(shape, dtype=dtype, device=device)  # (L, 2, B, H, n, d_head)
         self.length = 0
 
     def __repr__(self):
-        _, n_layer, batch, _, n_ctx, _ = self.kv.shape
+        n_layer, _, batch, _, n_ctx, _ = self.kv.shape
         return f"KVCache({self.length} of {n_ctx} tokens, batch {batch}, {n_layer} layers, {self.nbytes:,} bytes)"
 
     @property
     def k(self) -> torch.Tensor:
         """The keys, (L, B, H, n, d_head), a view."""
-        return self.kv[0]  # (L, B, H, n, d_head)
+        return self.kv[:, 0]  # (L, B, H, n, d_head)
 
     @property
     def v(self) -> torch.Tensor:
         """The values, (L, B, H, n, d_head), a view."""
-        return self.kv[1]  # (L, B, H, n, d_head)
+        return self.kv[:, 1]  # (L, B, H, n, d_head)
 
     @property
     def nbytes(self) -> int:
@@ -114,22 +110,28 @@ class KVCache:
         twin.kv, twin.length = self.kv.clone(), self.length
         return twin
 
-    def append(self, layer, new):
-        """Store one layer's new keys and values (2, B, H, T, d_head); return all of them, (2, B, H, S, d_head).
+    def layers(self, new):
+        """A view of (2, B, H, S, d_head) for each layer: what is held, and behind it room for `new` tokens.
 
-        `length` moves only when the model has passed all its layers.
+        The layers fill that room; `length` moves only when the model has passed all of them.
         """
-        held = self.kv[:, layer, :, :, : self.length + new.shape[3]]  # (2, B, H, S, d_head)
-        held[:, :, :, self.length :] = new  # (2, B, H, T, d_head)
-        return held
+        return self.kv[..., : self.length + new, :].unbind()  # L times (2, B, H, S, d_head)
+
+
+class Linear(nn.Linear):
+    """PyTorch's, by the shortest way to its parameters: a detour is felt when a small model generates."""
+
+    def forward(self, x):
+        """x (..., in_features) -> (..., out_features)."""
+        return F.linear(x, **self._parameters)  # (B, T, out_features)
 
 
 class LayerNorm(nn.LayerNorm):
-    """PyTorch's, by the shortest way: its own detour is felt when a small model generates."""
+    """PyTorch's, by the shortest way, as Linear."""
 
     def forward(self, x):
         """x (B, T, d) -> (B, T, d)."""
-        return torch.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)  # (B, T, d)
+        return torch.layer_norm(x, self.normalized_shape, **self._parameters, eps=self.eps)  # (B, T, d)
 
 
 class CausalSelfAttention(nn.Module):
@@ -138,24 +140,25 @@ class CausalSelfAttention(nn.Module):
     def __init__(self, config):
         super().__init__()
         self.n_head = config.n_head
-        self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd)
-        self.c_proj = nn.Linear(config.n_embd, config.n_embd)
+        self.c_attn = Linear(config.n_embd, 3 * config.n_embd)
+        self.c_proj = Linear(config.n_embd, config.n_embd)
 
-    def forward(self, x, cache=None, layer=0):
-        """x (B, T, d) -> (B, T, d); with a cache, also looks at the keys and values that it holds."""
+    def forward(self, x, held=None):
+        """x (B, T, d) -> (B, T, d); held, one of KVCache.layers: look at it too, after writing to its last T places."""
         qkv = self.c_attn(x).view(*x.shape[:2], 3, self.n_head, -1).permute(2, 0, 3, 1, 4)  # (3, B, H, T, d_head)
         q, kv = qkv[0], qkv[1:]  # (B, H, T, d_head) and (2, B, H, T, d_head)
-        if cache is not None:
-            kv = cache.append(layer, kv)  # (2, B, H, S, d_head)
-        y = F.scaled_dot_product_attention(q, *kv, **_causal(q.shape[2], kv.shape[3], x.device))  # (B, H, T, d_head)
+        if held is not None:
+            held[..., -x.shape[1] :, :] = kv  # (2, B, H, T, d_head)
+            kv = held  # (2, B, H, S, d_head)
+        # one token alone is the newest, which may look at everything
+        causal = _causal(x.shape[1], kv.shape[3], x.device) if x.shape[1] > 1 else {}  # holds a mask (T, S), or nothing
+        y = F.scaled_dot_product_attention(q, *kv, **causal)  # (B, H, T, d_head)
         y = y.transpose(1, 2).flatten(2)  # (B, H, T, d_head) -> (B, T, H, d_head) -> (B, T, d)
         return self.c_proj(y)  # (B, T, d)
 
 
 def _causal(n_queries, n_keys, device):
     """How each of the last n_queries tokens is kept from looking ahead, as arguments of PyTorch's attention."""
-    if n_queries == 1:
-        return {}  # the newest token may look at everything
     if n_queries == n_keys:
         return {"is_causal": True}
     # is_causal would line the mask up with the first key, but the queries are the last tokens
@@ -168,8 +171,8 @@ class MLP(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.c_fc = nn.Linear(config.n_embd, config.d_ff)
-        self.c_proj = nn.Linear(config.d_ff, config.n_embd)
+        self.c_fc = Linear(config.n_embd, config.d_ff)
+        self.c_proj = Linear(config.d_ff, config.n_embd)
         self.activation = config.activation
 
     def forward(self, x):
@@ -188,9 +191,9 @@ class Block(nn.Module):
         self.ln_2 = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.mlp = MLP(config)
 
-    def forward(self, x, cache=None, layer=0):
-        """x (B, T, d) -> (B, T, d)."""
-        x = x + self.attn(self.ln_1(x), cache, layer)  # (B, T, d)
+    def forward(self, x, held=None):
+        """x (B, T, d) -> (B, T, d); held: see CausalSelfAttention."""
+        x = x + self.attn(self.ln_1(x), held)  # (B, T, d)
         return x + self.mlp(self.ln_2(x))  # (B, T, d)
 
 
@@ -212,7 +215,7 @@ class GPT(nn.Module):
         self.wpe = nn.Embedding(config.n_ctx, config.n_embd)
         self.h = nn.ModuleList(Block(config) for _ in range(config.n_layer))
         self.ln_f = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
-        self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+        self.lm_head = Linear(config.n_embd, config.vocab_size, bias=False)
         self._tie()
         self._init_weights()
         self.register_load_state_dict_pre_hook(_share_head)
@@ -225,20 +228,26 @@ class GPT(nn.Module):
         Raises TypeError or ValueError for ids of the wrong type, shape or range, for more than n_ctx tokens,
         and for a cache that was made for another model or batch; the cache is then as it was.
         """
+        if cache is not None and torch.is_grad_enabled():
+            with torch.no_grad():
+                return self.forward(ids, cache)  # (B, T, V)
         past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: that is refused below
         validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx, past)
-        if cache is not None:
-            if not isinstance(cache, KVCache):
-                raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
-            validate.cache(cache.kv, self.config, self.wte.weight.dtype, ids.shape[0])
-        with torch.set_grad_enabled(cache is None and torch.is_grad_enabled()):
-            x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
-            for layer, block in enumerate(self.h):
-                x = block(x, cache, layer)  # (B, T, d)
-            logits = self.lm_head(self.ln_f(x))  # (B, T, d) -> (B, T, V)
+        x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
+        for block, held in zip(self.h, self._layers(cache, x), strict=True):
+            x = block(x, held)  # (B, T, d)
+        logits = self.lm_head(self.ln_f(x))  # (B, T, d) -> (B, T, V)
         if cache is not None:
             cache.length += ids.shape[1]
         return logits
+
+    def _layers(self, cache, x):
+        if cache is None:
+            return [None] * len(self.h)
+        if not isinstance(cache, KVCache):
+            raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
+        validate.cache(cache.kv, self.config, x)
+        return cache.layers(x.shape[1])
 
     def _tie(self, *_):
         # after loading, too: assign=True has put a separate Parameter under each of the two names

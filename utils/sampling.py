@@ -24,18 +24,32 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
     Raises TypeError or ValueError for other values, for NaN or +inf, and for a row that forbids every token.
     """
     _require_filters(temperature, top_k, top_p)
-    scores, highest = _require_logits(logits)  # (..., V), (..., 1)
+    _require_logits(logits)
+    return _probs(logits, temperature, top_k, top_p)  # (..., V)
+
+
+def _probs(logits, temperature, top_k, top_p):
+    """What next_token_probs returns; only whether the scores can be used is checked."""
+    scores = logits.to(torch.float64)  # (..., V)
     if top_k is not None and top_k < scores.shape[-1]:
         scores = scores.masked_fill(~_top_k(scores, top_k), -math.inf)
+    probs = _softmax(scores, temperature or 1)  # (..., V); for 0 it shows only whether the scores can be used
+    if math.isnan(probs.sum()):
+        raise ValueError(_unusable(scores))
     if temperature == 0:
         probs = torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
-    else:
-        # the highest score becomes 0, so a tiny temperature overflows to -inf and never to NaN
-        probs = ((scores - highest) / temperature).softmax(-1)
     if top_p is not None and top_p < 1:
         probs = probs.masked_fill(~_top_p(probs, scores, top_p), 0.0)
         probs = probs / probs.sum(-1, keepdim=True)
     return probs.to(logits.dtype if logits.dtype == torch.float64 else torch.float32)  # (..., V)
+
+
+def _softmax(scores, temperature):
+    """(..., V) -> (..., V); a row that holds NaN or +inf, or nothing but -inf, becomes NaN."""
+    if temperature != 1:
+        # the highest score becomes 0, so a tiny temperature overflows to -inf and never to NaN
+        scores = (scores - scores.amax(-1, keepdim=True)) / temperature
+    return scores.softmax(-1)
 
 
 def _top_k(scores, k):
@@ -106,31 +120,25 @@ def generate(
 
 
 def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache):
-    cache = (
-        KVCache(model.config, len(ids), model.wte.weight.dtype, ids.device) if use_cache and max_new_tokens else None
-    )
+    n_ctx, dtype = model.config.n_ctx, model.wte.weight.dtype
+    cache = KVCache(model.config, len(ids), dtype, ids.device) if use_cache and max_new_tokens else None
     done = torch.zeros(len(ids), 1, dtype=torch.bool, device=ids.device)  # (B, 1)
+    pieces, new = [ids], ids  # the text, joined where the whole is needed, and what the model has not seen of it
     for _ in range(max_new_tokens):
-        logits = _last_logits(model, ids, cache)  # (B, V)
-        new = draw(next_token_probs(logits, *filters), generator)  # (B, 1)
+        if cache is None or cache.length + new.shape[1] > n_ctx:
+            pieces = [torch.cat(pieces, dim=1)]  # (B, T)
+            new = pieces[0][:, -n_ctx:]  # (B, T), at most n_ctx
+            if cache is not None:
+                cache.reset()  # every kept token has moved to another position, so its keys and values are stale
+        logits = model(new, cache=cache)[:, -1]  # (B, V)
+        new = draw(_probs(logits, *filters), generator)  # (B, 1)
         if stop_token is not None:
             new = new.masked_fill(done, stop_token)
             done = new == stop_token  # (B, 1), so what is done stays done
-        ids = torch.cat([ids, new], dim=1)  # (B, T) -> (B, T + 1)
+        pieces.append(new)
         if stop_token is not None and done.all():
             break
-    return ids
-
-
-def _last_logits(model, ids, cache):
-    """Scores for the token after ids (B, T) -> (B, V); the cache holds all of ids but what is new."""
-    n_ctx = model.config.n_ctx
-    if cache is None:
-        return model(ids[:, -n_ctx:])[:, -1]
-    if ids.shape[1] > n_ctx:
-        cache.reset()  # every kept token has moved to another position, so its keys and values are stale
-        ids = ids[:, -n_ctx:]
-    return model(ids[:, cache.length :], cache=cache)[:, -1]
+    return torch.cat(pieces, dim=1)  # (B, T + new)
 
 
 def _require_filters(temperature, top_k, top_p):
@@ -146,19 +154,17 @@ def _require_filters(temperature, top_k, top_p):
 
 
 def _require_logits(logits):
-    """The scores in float64, (..., V), and the highest of each row, (..., 1), if all rows can be sampled from."""
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         given = f"dtype {logits.dtype}" if isinstance(logits, torch.Tensor) else f"a {type(logits).__name__}"
         raise TypeError(f"logits is {given}; give a float tensor of shape (..., V).")
     if logits.ndim == 0 or logits.shape[-1] == 0:
         raise ValueError(f"logits has shape {tuple(logits.shape)}; give (..., V) with at least one score a row.")
-    scores = logits.to(torch.float64)  # (..., V)
-    highest = scores.amax(-1, keepdim=True)  # (..., 1), NaN where a row holds one
-    if not (highest - highest).any():  # 0 for a finite number, otherwise NaN; isfinite takes four operations
-        return scores, highest
-    if (highest.isnan() | (highest == math.inf)).any():
-        raise ValueError("logits holds NaN or +inf; scores must be finite, or -inf for a forbidden token.")
-    raise ValueError("logits holds a row of -inf only, which forbids every token; leave at least one finite.")
+
+
+def _unusable(scores):
+    if (scores.isnan() | (scores == math.inf)).any():
+        return "logits holds NaN or +inf; scores must be finite, or -inf for a forbidden token."
+    return "logits holds a row of -inf only, which forbids every token; leave at least one finite."
 
 
 def _require_run(model, ids, max_new_tokens, generator, stop_token):

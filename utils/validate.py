@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+TOKEN_TYPES = torch.int64, torch.int32
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -39,21 +40,23 @@ def instance(name, value, kind):
         raise _wrong_type(name, value, f"give a {kind.__name__}")
 
 
-def cache(kv, config, dtype, batch_size):
-    """`kv`, a KVCache's store (2, L, B, H, n, d_head), must have been made for this model and this batch."""
-    _, layers, batch, heads, n_ctx, d_head = kv.shape
-    if batch != batch_size:
+def cache(kv, config, x):
+    """`kv`, a KVCache's store (L, 2, B, H, n, d_head), must fit this model and its new tokens x (B, T, d)."""
+    fitting = (config.n_layer, 2, len(x), config.n_head, config.n_ctx, config.d_head)
+    if kv.shape == fitting and kv.dtype == x.dtype:
+        return
+    layers, _, batch, heads, n_ctx, d_head = kv.shape
+    if batch != len(x):
         raise ValueError(
-            f"ids holds {batch_size} sequences and the cache was made for {batch}; "
-            f"make it with KVCache(config, batch_size={batch_size})."
+            f"ids holds {len(x)} sequences and the cache was made for {batch}; "
+            f"make it with KVCache(config, batch_size={len(x)})."
         )
     if (layers, heads, n_ctx, d_head) != (config.n_layer, config.n_head, config.n_ctx, config.d_head):
         raise ValueError(
             f"the cache was made for L={layers}, H={heads}, n_ctx={n_ctx}, d_head={d_head} and the model has "
             f"{config.n_layer}, {config.n_head}, {config.n_ctx}, {config.d_head}; make it with KVCache(model.config)."
         )
-    if kv.dtype != dtype:
-        raise ValueError(f"the cache holds {kv.dtype}, the model {dtype}; make it with KVCache(config, dtype={dtype}).")
+    raise ValueError(f"the cache holds {kv.dtype}, the model {x.dtype}; make it with KVCache(config, dtype={x.dtype}).")
 
 
 def _wrong_type(name, value, allowed):
@@ -88,18 +91,21 @@ def token_ids(ids, vocab_size, n_ctx=None, past=0):
     """`ids` must be (B, T) of int32 or int64 with 1 <= T <= n_ctx - past and values from 0 to vocab_size - 1."""
     if not isinstance(ids, torch.Tensor):
         raise TypeError(f"ids is a {type(ids).__name__}; give a tensor of shape (B, T), as torch.tensor([[1, 2, 3]]).")
-    if ids.dtype not in (torch.int32, torch.int64):
+    if ids.dtype not in TOKEN_TYPES:
         raise TypeError(f"ids has dtype {ids.dtype}; tokens are whole numbers, so give int64 or int32: ids.long().")
-    if ids.ndim != 2:
-        raise ValueError(f"ids has shape {tuple(ids.shape)}; give (B, T), for one sequence ids[None, :].")
-    if ids.numel() == 0:
-        raise ValueError(f"ids has shape {tuple(ids.shape)} and holds no token; give at least one token.")
-    if n_ctx is not None and past + ids.shape[1] > n_ctx:
-        raise ValueError(_too_long(ids.shape[1], n_ctx, past))
+    shape, count = ids.shape, ids.numel()
+    if len(shape) != 2:
+        raise ValueError(f"ids has shape {tuple(shape)}; give (B, T), for one sequence ids[None, :].")
+    if count == 0:
+        raise ValueError(f"ids has shape {tuple(shape)} and holds no token; give at least one token.")
+    if n_ctx is not None and past + shape[1] > n_ctx:
+        raise ValueError(_too_long(shape[1], n_ctx, past))
     if ids.is_meta:
         return
-    # one token, as when a cache is used, is its own lowest and highest
-    low, high = (int(bound) for bound in (ids.aminmax() if ids.numel() > 1 else (ids, ids)))
+    if count == 1:  # as when a cache is used
+        low = high = int(ids)
+    else:
+        low, high = map(int, ids.aminmax())
     if low < 0 or high >= vocab_size:
         wrong = low if low < 0 else high
         raise ValueError(f"ids holds {wrong}; token ids go from 0 to {vocab_size - 1} (vocab_size - 1).")

@@ -2,19 +2,21 @@
 
 The naive loop, `generate` without and with its cache, transformers' own cached `generate`, and the limit that memory
 sets, take turns in one run, so that a busy moment hits all. The limit: every weight is read once for each token, as
-in one matrix-vector product with a matrix of that many numbers. Below it, the same for the model's own matrices, one
-product each, where they lie in memory: no loop over this model can be faster. Nothing is asserted: times depend on
-the machine.
+in one matrix-vector product with a matrix of that many numbers. Below it, two bounds for this model in PyTorch: its
+own matrices, one product each and nothing between them; and a loop by hand, with operations in place of modules, no
+check and no choice of a token. No time is asserted: times depend on the machine.
 """
 
 import argparse
 import datetime
 import os
 import platform
+import statistics
 import time
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 import transformers
 from training_step import SHAPES, theirs
 
@@ -24,7 +26,7 @@ from utils.sampling import draw, generate, next_token_probs
 
 GPT2_SMALL = GPT2_FAMILY["GPT-2 small"]
 # new tokens and turns; the small models fill their context
-RUNS = {"course model": (31, 40), "letters": (127, 10), "GPT-2 small": (12, 8)}
+RUNS = {"course model": (31, 40), "letters": (127, 20), "GPT-2 small": (12, 8)}
 LENGTHS, GROWTH_TURNS = (10, 1000), 2
 PATIENCE = 20  # seconds
 
@@ -64,6 +66,36 @@ def products(model):
     return lambda: [matrix.mv(vectors[matrix.shape[1]]) for matrix in matrices]
 
 
+@torch.inference_mode()
+def by_hand(model):
+    """-> a function: (token, position) -> the scores (V,) of `model` after the tokens that it was given before.
+
+    One sequence, by operations on tensors that lie ready: what is left of the model without modules and checks.
+    """
+    c, kv = model.config, KVCache(model.config).kv
+    wte, wpe, *_, ln_weight, ln_bias = (p.detach() for p in model.parameters())
+    blocks = [[p.detach() for p in block.parameters()] for block in model.h]
+
+    def norm(x, weight, bias):
+        return torch.layer_norm(x, (c.n_embd,), weight, bias, c.layer_norm_epsilon)  # (d,)
+
+    def step(token, at):
+        x = wte[token] + wpe[at]  # (d,)
+        for parts, held in zip(blocks, kv[:, :, 0, :, : at + 1].unbind(), strict=True):  # (2, H, S, d_head)
+            w_1, b_1, w_qkv, b_qkv, w_out, b_out, w_2, b_2, w_fc, b_fc, w_down, b_down = parts
+            qkv = torch.addmv(b_qkv, w_qkv, norm(x, w_1, b_1)).view(3, 1, c.n_head, 1, c.d_head)
+            held[:, :, -1:] = qkv[1:, 0]
+            y = F.scaled_dot_product_attention(qkv[0], *held[:, None]).view(-1)  # (d,)
+            x = x + torch.addmv(b_out, w_out, y)  # (d,)
+            h = F.gelu(torch.addmv(b_fc, w_fc, norm(x, w_2, b_2)), approximate="tanh")  # (d_ff,)
+            x = x + torch.addmv(b_down, w_down, h)  # (d,)
+        return wte.mv(norm(x, ln_weight, ln_bias))  # (V,)
+
+    ids = torch.zeros(1, 3, dtype=torch.int64)
+    torch.testing.assert_close(torch.stack([step(0, at) for at in range(3)]), model(ids)[0])
+    return step
+
+
 def seconds(run, *given):
     """How long one call takes."""
     start = time.perf_counter()
@@ -71,15 +103,15 @@ def seconds(run, *given):
     return time.perf_counter() - start
 
 
-def best(runs, turns):
-    """{name: function} -> {name: the shortest of its times, in seconds}, by turns, after one turn of warm-up.
+def typical(runs, turns):
+    """{name: function} -> {name: the median of its times, in seconds}, by turns, after one turn of warm-up.
 
     On a busy machine fewer turns are taken: none begins after PATIENCE seconds, once there are two.
     """
     start, times = time.perf_counter(), []
     while len(times) <= turns and (len(times) <= 2 or time.perf_counter() - start < PATIENCE):
         times.append({name: seconds(run) for name, run in runs.items()})
-    return {name: min(turn[name] for turn in times[1:]) for name in runs}
+    return {name: statistics.median(turn[name] for turn in times[1:]) for name in runs}
 
 
 def speeds(shape, config):
@@ -88,8 +120,8 @@ def speeds(shape, config):
     model, ids = GPT(config).eval(), torch.zeros(1, 1, dtype=torch.int64)
     their_generate, attention = transformers_loop(config)
     matrix = torch.rand(weights_read(model) // config.n_embd, config.n_embd)
-    vector, own_products = torch.rand(config.n_embd), products(model)
-    found = best(
+    vector, own_products, hand = torch.rand(config.n_embd), products(model), by_hand(model)
+    found = typical(
         {
             "naive loop": lambda: naive(model, ids, new),
             "generate, no cache": lambda: generate(model, ids, new, use_cache=False),
@@ -97,6 +129,7 @@ def speeds(shape, config):
             f"transformers, {attention}": lambda: their_generate(ids, new),
             "limit of memory": lambda: [matrix.mv(vector) for _ in range(new)],
             "its products alone": lambda: [own_products() for _ in range(new)],
+            "by hand, no choice": torch.inference_mode()(lambda: [hand(0, at) for at in range(new)]),
         },
         turns,
     )
@@ -125,7 +158,7 @@ def growth():
     heads = "".join(f"{f'after {length:,} (ms)':>18}" for length in LENGTHS)
     print(f"\n{'one more token':<20}{heads}{'ratio':>8}")
     for name, step, turns in (("with a cache", cached, 10 * GROWTH_TURNS), ("without", full, GROWTH_TURNS)):
-        took = best({length: lambda step=step, length=length: step(length) for length in LENGTHS}, turns)
+        took = typical({length: lambda step=step, length=length: step(length) for length in LENGTHS}, turns)
         row = "".join(f"{1000 * took[length]:>18.1f}" for length in LENGTHS)
         print(f"{name:<20}{row}{took[LENGTHS[1]] / took[LENGTHS[0]]:>8.2f}")
 
@@ -152,7 +185,7 @@ def main():
     torch.set_num_threads(options.threads)
     print(f"{datetime.date.today()}, torch {torch.__version__}, transformers {transformers.__version__}, ", end="")
     print(f"{processor()}, {os.cpu_count()} cores, threads {options.threads}, load {load()} at the start")
-    print("one sequence, float32, from one token, sampled at temperature 1; the best of several turns")
+    print("one sequence, float32, from one token, sampled at temperature 1; the median of several turns")
     print(f"\n{'model':<14}{'way':<20}{'tokens/s':>10}{'ms/token':>11}{'time : cached':>14}{'share of limit':>16}")
     for shape in options.shapes:
         speeds(shape, {**SHAPES, "GPT-2 small": GPT2_SMALL}[shape])
