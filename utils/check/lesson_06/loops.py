@@ -15,6 +15,7 @@ def plain_step(model, new, cache, positions, is_causal):
     Returns the scores after the last token, (B, V); the cache then holds the new tokens too.
     """
     x, heads = model.wte(new) + model.wpe(positions), model.config.n_head  # (B, T, d)
+    # held (2, B, H, S, d_head): a layer's keys and values, the new tokens' places last
     for block, held in zip(model.h, cache.layers(new.shape[1]), strict=True):
         parts = block.attn.c_attn(block.ln_1(x)).chunk(3, dim=-1)  # three of (B, T, d)
         q, k, v = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
