@@ -9,7 +9,7 @@ from notebook_files import LESSONS, ROOT, SOLUTIONS, cells, glossary, name, plai
 from spellchecker import SpellChecker
 
 KNOWN = set((ROOT / "tests" / "words.txt").read_text(encoding="utf-8").split())
-FILES = [*LESSONS, ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"]
+FILES = [*LESSONS, ROOT / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
 QUIZZES = sorted((ROOT / "utils" / "data" / "quizzes").glob("*.json"))
 SPOKEN = sorted(path for room in ("check", "widgets") for path in (ROOT / "utils" / room).rglob("*.py"))
 
@@ -73,7 +73,8 @@ def unlinked(path):
     text = re.sub(r"^(\||#).*$|\[[^\]]*\]\([^)#]*\)", "", prose(path).split("## Glossary")[0], flags=re.M)
     so_far = EVERYDAY & {term for earlier in LESSONS[: LESSONS.index(path)] for term in linked(earlier)}
     for term in {part.lower() for entry in glossary() for part in entry.split(", ")} - linked(path) - so_far:
-        if re.search(rf"\b{re.escape(term)}s?\b", plain(text).lower()):
+        # the entropy in cross-entropy is another term
+        if re.search(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", plain(text).lower()):
             yield term
 
 

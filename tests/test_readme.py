@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from notebook_files import ROOT
+from notebook_files import LESSONS, ROOT, prose
 
-README, GUIDE = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"
+README, GUIDE, TEACHING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "TEACHING.md"
 
 
 def test_the_readme_has_a_readable_length():
@@ -22,7 +22,7 @@ def test_the_snippet_of_the_readme_runs():
     assert "114,944 parameters" in README.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", [README, GUIDE], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [README, GUIDE, TEACHING], ids=lambda path: path.name)
 def test_relative_links_lead_to_a_file(path):
     links = re.findall(r"\]\(([^)\s#]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
@@ -33,3 +33,13 @@ def test_the_files_that_the_guide_names_are_there():
     named = re.findall(r"`((?:utils|tests|solutions|lessons)/[\w./]*)`", text)
     assert len(named) > 5
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_plans_for_teaching_name_sections_and_exercises_that_exist():
+    text = TEACHING.read_text(encoding="utf-8")
+    lessons = {path.name[:2]: prose(path) for path in LESSONS}
+    sections = re.findall(r"(\d\d) §(\d+)", text)
+    exercises = re.findall(r"\b(\d\.\d)\b", text)
+    assert len(sections) > 15 and len(exercises) > 15
+    assert [where for where in sections if f"\n## {where[1]}. " not in lessons[where[0]]] == []
+    assert [name for name in exercises if f"### Exercise {name} " not in lessons[f"0{name[0]}"]] == []

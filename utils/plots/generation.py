@@ -80,6 +80,7 @@ def _finish(ax, names, settings):
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, 1.1)  # fixed, so that bars can be compared between settings; room for a number behind 1
     ax.set_xticks(np.linspace(0, 1, 6))
+    ax.spines["bottom"].set_bounds(0, 1)
     ax.set_xlabel(f"probability of the next token   {settings}")
 
 
@@ -149,7 +150,7 @@ def _strip(ax, probs, vocab, drawn):
         if ends[token] - starts[token] > LETTER * (len(vocab[token]) + 1):
             middle, colour = (starts[token] + ends[token]) / 2, "black" if token == drawn else "white"
             ax.text(middle, 0.47, label(vocab[token]), ha="center", va="center", color=colour)
-    ax.set(xlim=(0, 1), ylim=(0, 1), yticks=[], xlabel="cumulated probability, tokens in the order of their ids")
+    ax.set(xlim=(0, 1), ylim=(0, 1), yticks=[], xlabel="cumulative probability, tokens in the order of their ids")
 
 
 def _mark(ax, vocab, u, drawn):

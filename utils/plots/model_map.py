@@ -181,7 +181,7 @@ STATIONS = {
     "tokenizer": (0, 1, RED, "cuts the text\ninto pieces", "ids (B, T)"),
     "two tables": (1, 1, ORANGE, "a vector for\neach piece, and\na place sticker", "(B, T, d)"),
     "blocks × L": (2, 1, BLUE, "look at earlier\npieces, work on\nwhat is found", "(B, T, d)"),
-    "final layer norm": (3, 1, GREY, "all numbers\nbrought to\none size", "(B, T, d)"),
+    "final layer norm": (3, 1, GREY, "every vector\nto mean 0,\nspread 1", "(B, T, d)"),
     "head": (4, 1, ORANGE, "a score for\neach token", "(B, T, V)"),
     "softmax": (4, 0, RED, "probabilities\nfrom the scores\nof the last row", "(B, V)"),
     "choice": (3, 0, RED, "the likeliest,\nor a draw", "(B, 1)"),

@@ -1,19 +1,24 @@
 """Lesson 01's pictures: the token table, its two jobs, what sharing it saves and how its gradient comes about."""
 
+import matplotlib
 import numpy as np
 from matplotlib.patches import Rectangle
 
 from utils.plots.style import BLUE, DIVERGING, GREY, ORANGE, RED, label, new_figure, styled
 
+SHADES = matplotlib.colormaps[DIVERGING].with_extremes(bad="#DDDDDD")
+
 
 def _heat(ax, values, limit, number=".1f"):
     """A matrix as coloured cells, with its numbers written in by the format `number`, unless that is None."""
-    image = ax.imshow(values, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
+    image = ax.imshow(values, cmap=SHADES, vmin=-limit, vmax=limit, aspect="auto")
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
     if number:
         for (row, column), value in np.ndenumerate(values):
+            if np.isnan(value):
+                continue
             colour = "white" if abs(value) > 0.7 * limit else "black"
             ax.text(column, row, f"{value:{number}}", ha="center", va="center", fontsize=10, color=colour)
     return image
@@ -26,16 +31,18 @@ def _outline(ax, row, width):
 
 
 @styled
-def table(values, tokens, columns=None, picked=None, number=".1f"):
+def table(values, tokens, columns=None, picked=None, number=".1f", sides=("", "")):
     """A table as a heat map, one row for each token; `picked` outlines a row.
 
-    values (V, d), tokens: V strings, columns: d strings or None, number: the format of what is written into the
-    cells, if there are at most 16 columns -> Figure.
+    values (V, d), NaN for a grey cell; tokens: V strings, columns: d strings or None; number: the format of what is
+    written into the cells, if there are at most 16 columns; sides: what the rows and the columns are -> Figure.
     """
     values = np.asarray(values, dtype=float)
     fig = new_figure(8, 0.36 * len(tokens) + 1)
-    ax = fig.add_axes((0.14, 0.06, 0.84, 0.80))
-    _heat(ax, values, np.abs(values).max(), number=number if values.shape[1] <= 16 else None)
+    ax = fig.add_axes((0.18, 0.10, 0.80, 0.76) if any(sides) else (0.14, 0.06, 0.84, 0.80))
+    ax.set_ylabel(sides[0])
+    ax.set_xlabel(sides[1])
+    _heat(ax, values, np.nanmax(np.abs(values)), number=number if values.shape[1] <= 16 else None)
     ax.set_yticks(range(len(tokens)), [label(token) for token in tokens])
     ax.set_xticks(range(len(columns or [])), columns or [])
     ax.xaxis.tick_top()
@@ -185,4 +192,5 @@ def gradient_parts(way_in, way_out, tied, tokens):
         ax.set_yticks(range(len(tokens)), [label(token) for token in tokens] if place < 0.2 else [])
     fig.text(0.385, 0.46, "+", fontsize=22, ha="center", va="center")
     fig.text(0.695, 0.46, "=", fontsize=22, ha="center", va="center")
+    fig.text(0.98, 0.02, "purple: above 0, orange: below 0, white: 0", fontsize=11, ha="right", va="center")
     return fig

@@ -4,6 +4,7 @@ import numpy as np
 
 from utils.plots.style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, styled
 
+FEW = 4  # places that are named one by one
 KIND_COLOURS = {"choice": ORANGE, "copied": RED, "forced": GREEN}
 
 
@@ -29,6 +30,8 @@ def losses(history, floor=None, smoothing=1):
         ax.plot(history.valid_steps, history.valid_loss, color=ORANGE, marker="o", label="held out")
     _floor(ax, floor)
     _finish(ax)
+    if not history.train_loss:
+        ax.set(xlim=(0, 100), ylim=(0, 6))  # an empty picture of losses, and not of nothing around 0
     return fig
 
 
@@ -46,10 +49,13 @@ def losses_by_kind(history, floor=None):
 
 
 @styled
-def compared(places, lines, unit="held-out loss, nats per token", against="steps", floor=None, log=False):
+def compared(
+    places, lines, unit="held-out loss, nats per token", against="steps", floor=None, log=False, doubling=False
+):
     """Several lines in one picture. lines: name -> one value for each of places, along the axis `against` -> Figure.
 
-    log: whether the values stand on a logarithmic axis, for what spans powers of ten.
+    log: whether the values are on a logarithmic axis, for what spans powers of ten. doubling: the same for the places,
+    for powers of two.
     Raises ValueError for more lines than the palette has colours.
     """
     colours = (BLUE, ORANGE, RED, GREEN)
@@ -61,6 +67,11 @@ def compared(places, lines, unit="held-out loss, nats per token", against="steps
         ax.plot(places, values, color=colour, marker="o", label=name)
     _floor(ax, floor)
     _finish(ax, unit, against, log)
+    if doubling:
+        ax.set_xscale("log", base=2)
+        ax.minorticks_off()
+    if doubling or len(places) <= FEW:
+        ax.set_xticks(places, [f"{place:,}" for place in places])
     return fig
 
 
