@@ -172,12 +172,20 @@ def test_without_a_context_the_third_bar_is_left_out(panel):
 
 SMALLEST = dict.fromkeys(("vocab_size", "n_positions", "n_embd", "n_layer", "n_head"), 1) | {"model_type": "gpt2"}
 LARGEST = LLAMA | {
-    "vocab_size": 10**9, "hidden_size": 640_000, "num_attention_heads": 5_000, "num_key_value_heads": 5_000,
-    "num_hidden_layers": 1_000, "intermediate_size": 10**6, "max_position_embeddings": 10_485_760,
+    "vocab_size": 10**8, "hidden_size": 640_000, "num_attention_heads": 5_000, "num_key_value_heads": 5_000,
+    "num_hidden_layers": 200, "intermediate_size": 10**6, "max_position_embeddings": 10**9 - 1,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("config", [*KNOWN_CONFIGS.values(), SMALLEST, LARGEST])
+# 9.5e14 parameters with 9.9e11 bytes of cache a token, and with a longest context of 9.998e17 bytes
+WIDEST = [
+    LLAMA | {"vocab_size": 1, "hidden_size": 960, "head_dim": 10**6, "num_key_value_heads": 32,
+             "num_attention_heads": 32, "intermediate_size": 1, "num_hidden_layers": 7_700},
+    LLAMA | {"hidden_size": 1, "head_dim": 1, "num_hidden_layers": 31_243_750, "max_position_embeddings": 10**9 - 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("config", [*KNOWN_CONFIGS.values(), SMALLEST, LARGEST, *WIDEST])
 def test_picture_and_sentence_have_room_for_all(panel, config):
     panel.config.value = json.dumps(config)
     assert panel.error == ""
@@ -230,7 +238,6 @@ def test_choosing_pasted_keeps_the_text(panel, drawings):
 
 
 KNOWN = ("'gpt2'", "'llama'", "'mistral'", "'qwen2'")
-HUGE = json.dumps(LLAMA | {"vocab_size": 10**400})
 BAD = {
     "": ["empty", "paste", "choose"],
     " \n": ["empty"],
@@ -256,8 +263,14 @@ BAD = {
     json.dumps(LLAMA | {"max_position_embeddings": "8k"}): ["max_position_embeddings='8k'", "whole number"],
     json.dumps(LLAMA | {"max_position_embeddings": 0}): ["max_position_embeddings=0", "whole number"],
     json.dumps(MISTRAL | {"sliding_window": 1.5}): ["sliding_window=1.5", "whole number"],
-    json.dumps(LLAMA | {"max_position_embeddings": 10**15}): ["1,000 PB", "digits too many"],
-    HUGE: ["1,000 PB", "digits too many"],
+    json.dumps(LLAMA | {"max_position_embeddings": 10**9}): ["max_position_embeddings", "more than 9 digits"],
+    json.dumps(LLAMA | {"vocab_size": 10**400}): ["vocab_size", "more than 9 digits"],
+    json.dumps(LLAMA | {"max_position_embeddings": [8192] * 99}): ["max_position_embeddings", "60 characters"],
+    json.dumps(LLAMA | {"num_hidden_layers": 10**6, "max_position_embeddings": 10**9 - 1}): ["1,000 PB", "too many"],
+    json.dumps(LLAMA | {"num_hidden_layers": 10**8}): ["1,000 trillion parameters", "too many digits"],
+    json.dumps(LLAMA | {"hidden_size": 1, "head_dim": 10**6, "num_hidden_layers": 10**6}): ["1 TB or more a token"],
+    LLAMA_TEXT.replace("8192", "8" * 5_000): ["thousands of digits"],
+    LLAMA_TEXT.replace("8192", "[" * 5_000 + "]" * 5_000): ["brackets in brackets"],
 }
 
 

@@ -242,11 +242,28 @@ def test_a_damaged_file_is_told(tmp_path, refused, text):
         count_from_hf(tmp_path)
 
 
+@pytest.mark.parametrize("odd", ["[" * 5_000 + "]" * 5_000, "8" * 5_000], ids=["nested", "digits"])
+def test_a_file_that_python_cannot_hold_is_told(tmp_path, refused, odd):
+    (tmp_path / "config.json").write_text(f'{{"n_embd": {odd}}}', encoding="utf-8")
+    with refused(ValueError, str(tmp_path / "config.json")):
+        count_from_hf(tmp_path)
+
+
+@pytest.mark.parametrize("text", [json.dumps(GPT2), json.dumps(GPT2, indent=2), "\n", " {"], ids=range(4))
+def test_a_text_is_no_path(refused, text):
+    with refused(ValueError, "json.loads"):
+        count_from_hf(text)
+
+
 def test_a_missing_file_is_told(tmp_path, refused):
     with refused(FileNotFoundError, str(tmp_path / "config.json")):
         config_from_hf(tmp_path)
     with refused(FileNotFoundError, "nowhere.json"):
         count_from_hf("nowhere.json")
+    (tmp_path / "config.json").mkdir()
+    for path in (tmp_path, "x" * 5_000):
+        with refused(FileNotFoundError, str(path)):
+            count_from_hf(path)
 
 
 @pytest.mark.parametrize("thing", [None, 3, [GPT2], b"config.json"], ids=repr)
@@ -273,6 +290,10 @@ def test_the_class_stands_in_for_the_type(refused):
     assert count_from_hf(bare | {"architectures": ["LlamaForCausalLM"]}) == count_from_hf(LLAMA)
     with refused(ValueError, "'FalconForCausalLM'", *KNOWN):
         count_from_hf(bare | {"architectures": ["FalconForCausalLM"]})
+    for odd in ({"a": 1}, "LlamaForCausalLM", 5, True, [None], [["LlamaForCausalLM"]], [{}]):
+        with refused(TypeError, "architectures", "['LlamaForCausalLM']"):
+            count_from_hf(bare | {"architectures": odd})
+        assert count_from_hf(LLAMA | {"architectures": odd}) == count_from_hf(LLAMA)
     for nothing in ({}, {"architectures": []}, {"architectures": None}, {"model_type": None}):
         with refused(ValueError, "model_type", "missing", *KNOWN):
             count_from_hf(bare | nothing)
@@ -330,6 +351,42 @@ def test_a_default_that_does_not_fit_is_told(refused):
         count_from_hf(config)
 
 
+ONE_LAYER = llama_like("llama", 1, 10**7, 1, 1, 1, 1)  # 4 d^2 + 8 d parameters, 4 d bytes of cache a token
+
+
+def test_sizes_with_digits_too_many_are_refused(refused):
+    assert sum(count_from_hf(ONE_LAYER).values()) == 4 * 10**14 + 8 * 10**7
+    with refused(ValueError, "1,000 trillion parameters"):
+        count_from_hf(ONE_LAYER | {"hidden_size": 10**8})
+    assert cache_bytes_from_hf(ONE_LAYER | {"num_hidden_layers": 24_999}) == 24_999 * 4 * 10**7
+    with refused(ValueError, "1 TB or more a token"):
+        cache_bytes_from_hf(ONE_LAYER | {"num_hidden_layers": 25_000})
+    with refused(ValueError, "1 TB or more a token"):
+        cache_bytes_from_hf(GPT2, 10**400)
+
+
+@pytest.mark.parametrize("read", [count_from_hf, config_from_hf])
+@pytest.mark.parametrize("key", ["vocab_size", "n_inner", "n_ctx"])
+def test_a_number_of_10_digits_is_refused(refused, read, key):
+    config = GPT2 | {"n_positions": None, "n_inner": 3072}
+    read(config | {key: 10**9 - 1})
+    for number in (10**9, -(10**9), 10**5_000):
+        with refused(ValueError, key, "more than 9 digits"):
+            read(config | {key: number})
+
+
+def deep(levels):
+    """A list in a list in a list."""
+    return [] if levels == 0 else [deep(levels - 1)]
+
+
+@pytest.mark.parametrize("value", ["x" * 60, [1] * 30, deep(500), [10**5_000], {"a": "x" * 60}], ids=range(5))
+@pytest.mark.parametrize("key", ["model_type", "hidden_size", "num_key_value_heads", "head_dim", "tie_word_embeddings"])
+def test_a_value_too_long_for_a_sentence_is_refused(refused, key, value):
+    with refused(ValueError, key, "more than 60 characters"):
+        count_from_hf(LLAMA | {key: value})
+
+
 @pytest.mark.parametrize("key", ["tie_word_embeddings", "attention_bias", "mlp_bias"])
 def test_a_flag_is_true_or_false(refused, key):
     with refused(TypeError, key, "True or False"):
@@ -342,4 +399,8 @@ def test_a_tie_flag_on_the_wrong_level_is_told(refused, config):
     nested = bare | {"text_config": {"tie_word_embeddings": False}}
     with refused(ValueError, "tie_word_embeddings", "inside 'text_config'"):
         count_from_hf(nested)
+    with refused(ValueError, "inside '" + 60 * "x" + "'"):
+        count_from_hf(bare | {"x" * 999: {"tie_word_embeddings": False}})
+    with refused(ValueError, "inside ''"):
+        count_from_hf(bare | {"": {"tie_word_embeddings": False}})
     assert count_from_hf(nested | {"tie_word_embeddings": True})["head"] == 0

@@ -40,6 +40,7 @@ def test_the_plans_for_teaching_name_sections_and_exercises_that_exist():
     lessons = {path.name[:2]: prose(path) for path in LESSONS}
     sections = re.findall(r"(\d\d) §(\d+)", text)
     exercises = re.findall(r"\b(\d\.\d)\b", text)
-    assert len(sections) > 15 and len(exercises) > 15
+    assert len(sections) > 15
+    assert len(exercises) > 15
     assert [where for where in sections if f"\n## {where[1]}. " not in lessons[where[0]]] == []
     assert [name for name in exercises if f"### Exercise {name} " not in lessons[f"0{name[0]}"]] == []

@@ -57,6 +57,8 @@ def test_a_size_is_a_whole_number_from_1(course, refused, name, value, kind, wor
         ({"layer_norm_epsilon": -1e-5}, ValueError, ["layer_norm_epsilon=-1e-05", "above 0"]),
         ({"layer_norm_epsilon": float("inf")}, ValueError, ["layer_norm_epsilon=inf", "finite"]),
         ({"layer_norm_epsilon": float("nan")}, ValueError, ["layer_norm_epsilon", "NaN", "above 0"]),
+        ({"layer_norm_epsilon": 10**400}, ValueError, ["layer_norm_epsilon", "larger than any float", "above 0"]),
+        ({"n_embd": 720_720, "n_head": 11_111}, ValueError, ["remainder 9616", "5005, 5040, ", "9240, 9360;"]),
         ({"layer_norm_epsilon": "1e-5"}, TypeError, ["layer_norm_epsilon='1e-5'", "str", "above 0"]),
     ],
     ids=str,

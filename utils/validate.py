@@ -1,12 +1,15 @@
 """Bad input becomes one sentence: what was given, what is allowed, what to do. Called before anything changes."""
 
 import math
+import sys
 from numbers import Integral, Real
 from pathlib import Path
 
 import torch
 
 TOKEN_TYPES = torch.int64, torch.int32
+LARGEST_FLOAT = int(sys.float_info.max)
+MOST_DIVISORS = 20  # named in one sentence: all of 768's
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -24,6 +27,8 @@ def number(name, value, allowed):
     """`value` must be an int or a float, and not NaN; `allowed` says in words what it may be."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise _wrong_type(name, value, f"give {allowed}")
+    if isinstance(value, Integral) and abs(value) > LARGEST_FLOAT:
+        raise ValueError(f"{name} is larger than any float; give {allowed}.")
     if math.isnan(value):
         raise ValueError(f"{name} is NaN; give {allowed}.")
 
@@ -78,12 +83,13 @@ def divides(n_embd, n_head, n_layer):
     """n_embd must be a multiple of n_head; the sentence lists what would do and knows the usual mix-up."""
     if n_embd % n_head == 0:
         return
-    divisors = ", ".join(str(h) for h in range(1, min(n_embd, 10_000) + 1) if n_embd % h == 0)
+    divisors = [h for h in range(1, min(n_embd, 10_000) + 1) if n_embd % h == 0]
+    nearest = sorted(sorted(divisors, key=lambda h: abs(h - n_head))[:MOST_DIVISORS])
     swapped = n_layer > 1 and n_embd % n_layer == 0
     hint = f"; n_layer={n_layer} would divide it, so n_layer and n_head may be swapped" if swapped else ""
     raise ValueError(
         f"n_embd={n_embd} does not divide by n_head={n_head} (remainder {n_embd % n_head}); "
-        f"give n_head one of {divisors}{hint}."
+        f"give n_head one of {', '.join(map(str, nearest))}{hint}."
     )
 
 

@@ -1,7 +1,9 @@
 """Reading a config.json in Hugging Face layout: the course's configuration, exact counts, the cache per token."""
 
 import json
+import os
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 
 from utils import validate
@@ -25,6 +27,9 @@ CLASSES = {
 ACTIVATION = {"gelu_new": "gelu_tanh", "gelu": "gelu", "relu": "relu"}  # Hugging Face's name: the course's
 # settings that change what a GPT-2 computes, and the one value that the course's model has
 FIXED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
+# about 100 times the longest context, and more than 100 times the most parameters, of a published model
+MOST_DIGITS, MOST_LETTERS = 9, 60  # of a value that matters
+MOST_PARAMETERS, MOST_BYTES = 10**15, 10**12  # the bytes are those of one token in the cache
 
 
 def config_from_hf(dict_or_path) -> GPTConfig:
@@ -32,8 +37,8 @@ def config_from_hf(dict_or_path) -> GPTConfig:
 
     dict_or_path: a config.json as a dict, its path, or the folder that holds it. n_inner may be null or absent (4d);
     activation_function is "gelu_new" (the tanh form), "gelu" or "relu"; absent settings have GPT-2's values.
-    Raises ValueError for another architecture, a missing key (named) or a setting that the course's model has not,
-    TypeError for a value of the wrong type and FileNotFoundError for a missing file.
+    Raises ValueError for another architecture, a missing key (named), a value that is too long or a setting that the
+    course's model has not, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
     """
     config = read_config(dict_or_path)
     kind = _architecture(config)
@@ -58,14 +63,21 @@ def count_from_hf(dict_or_path) -> dict[str, int]:
     last three have no position table (rotary positions: 0), layer norms with d numbers instead of 2d (RMSNorm), three
     matrices in the MLP (SwiGLU), and no biases unless attention_bias or mlp_bias says so (Llama) or q, k and v always
     have them (Qwen2). A head that is tied counts 0. Keys that do not matter are ignored.
-    Raises ValueError for an unknown architecture or a missing key (both named), TypeError and FileNotFoundError.
+    Raises ValueError for an unknown architecture or a missing key (both named), a value that is too long or a total of
+    10^15 or more, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
     """
     config = read_config(dict_or_path)
     kind = _architecture(config)
-    if kind == "gpt2":
-        return ledger(GPTConfig(**_gpt2_sizes(config)))
+    rows = ledger(GPTConfig(**_gpt2_sizes(config))) if kind == "gpt2" else _llama_ledger(kind, config)
+    if sum(rows.values()) >= MOST_PARAMETERS:
+        raise ValueError("These sizes make 1,000 trillion parameters or more; look for a size with too many digits.")
+    return rows
+
+
+def _llama_ledger(kind, config):
+    """The ledger of Llama and those built like it."""
     V, d, d_ff, L = (
-        _size(config, key) for key in ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers")
+        whole_size(config, key) for key in ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers")
     )
     heads, kv_heads, d_head = _heads(kind, config)
     bias_qkv, bias_out, bias_mlp = _biases(kind, config)
@@ -86,22 +98,27 @@ def cache_bytes_from_hf(dict_or_path, bytes_per_number=2) -> int:
     """Bytes of KV cache that one token of one sequence takes: 2 * L * key-value heads * d_head * bytes_per_number.
 
     dict_or_path: as for count_from_hf. bytes_per_number: 2 for 16 bits, 4 for float32. A sliding window bounds the
-    number of tokens that are kept, not the bytes of one. Raises as count_from_hf does.
+    number of tokens that are kept, not the bytes of one. Raises as count_from_hf does, and ValueError from 1 TB on.
     """
     config = read_config(dict_or_path)
     size = validate.whole_number("bytes_per_number", bytes_per_number)
     kind = _architecture(config)
     if kind == "gpt2":
         sizes = GPTConfig(**_gpt2_sizes(config))
-        return 2 * sizes.n_layer * sizes.n_embd * size
-    _, kv_heads, d_head = _heads(kind, config)
-    return 2 * _size(config, "num_hidden_layers") * kv_heads * d_head * size
+        numbers = 2 * sizes.n_layer * sizes.n_embd
+    else:
+        _, kv_heads, d_head = _heads(kind, config)
+        numbers = 2 * whole_size(config, "num_hidden_layers") * kv_heads * d_head
+    if numbers * size >= MOST_BYTES:
+        raise ValueError("These sizes make a cache of 1 TB or more a token; look for a size with too many digits.")
+    return numbers * size
 
 
 def read_config(dict_or_path) -> dict:
     """A config.json as a dict, from its path or the folder that holds it; a dict comes back as it is.
 
-    Raises FileNotFoundError for a missing file, ValueError for one that is no JSON object, TypeError for other things.
+    Raises FileNotFoundError for a missing file, ValueError for one that is no JSON object and for a configuration's
+    text in place of its path, TypeError for other things.
     """
     if isinstance(dict_or_path, Mapping):
         return dict(dict_or_path)
@@ -109,26 +126,43 @@ def read_config(dict_or_path) -> dict:
         raise TypeError(
             f"dict_or_path is a {type(dict_or_path).__name__}; give a dict, or the path of a config.json or its folder."
         )
+    if isinstance(dict_or_path, str) and ("\n" in dict_or_path or dict_or_path.lstrip().startswith("{")):
+        raise ValueError("dict_or_path is a text and not a path; give json.loads of it, which is a dict, or a path.")
     path = Path(dict_or_path)
-    path = path / "config.json" if path.is_dir() else path
-    if not path.exists():
+    path = path / "config.json" if os.path.isdir(path) else path
+    if not os.path.isfile(path):  # False as well for a name that is too long, where Path.is_file() raises
         raise FileNotFoundError(f"There is no file {path}; check the path.")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise damaged(path, f"cut short or no JSON ({error})") from None
     if not isinstance(config, dict):
         raise ValueError(f"{path} holds a {type(config).__name__}; a config.json holds one object, from {{ to }}.")
     return config
 
 
+def whole_size(config, key) -> int:
+    """The whole number, from 1 up and of at most 9 digits, under a key that must be there.
+
+    Raises ValueError for a missing key, which is named, or another number, TypeError for what is no whole number.
+    """
+    value = _value(config, key)
+    if value is None:
+        section = _section_with(config, key)
+        where = f"; it stands inside {section}: give that part" if section else "; give it, a whole number from 1 up"
+        raise ValueError(f"{key} is missing from the configuration{where}.")
+    return validate.whole_number(key, value)
+
+
 def _architecture(config):
     """One of ARCHITECTURES, by model_type or else by the first class in architectures."""
-    kind, classes = config.get("model_type"), config.get("architectures")
+    kind, classes = _value(config, "model_type"), config.get("architectures")
     if kind is None and not classes:
         raise ValueError(f"model_type is missing from the configuration; give one of {_listed(ARCHITECTURES)}.")
     if kind is None:
-        kind = CLASSES.get(str(classes[0]), classes[0])
+        if not isinstance(classes, (list, tuple)) or not isinstance(classes[0], str):
+            raise TypeError("architectures is no list of names; give one, as ['LlamaForCausalLM'], or give model_type.")
+        kind = CLASSES.get(classes[0], _plain("architectures", classes[0]))
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
         raise ValueError(f"The architecture {kind!r} is not known here; the known ones are {_listed(ARCHITECTURES)}.")
     return kind
@@ -138,24 +172,25 @@ def _gpt2_sizes(config):
     """What decides how many numbers a GPT-2 has, as arguments of GPTConfig."""
     if _flag(config, "add_cross_attention", False):
         raise ValueError("add_cross_attention=True adds a second attention to each block; the course's model has none.")
-    context = "n_ctx" if _given(config, "n_positions") is None and "n_ctx" in config else "n_positions"
-    sizes = {name: _size(config, name) for name in ("vocab_size", "n_embd", "n_layer", "n_head")}
-    inner = {"n_inner": _given(config, "n_inner"), "tied": _tied("gpt2", config)}
-    return {**sizes, **inner, "n_ctx": _size(config, context)}
+    context = "n_ctx" if _value(config, "n_positions") is None and "n_ctx" in config else "n_positions"
+    sizes = {name: whole_size(config, name) for name in ("vocab_size", "n_embd", "n_layer", "n_head")}
+    inner = {"n_inner": _value(config, "n_inner"), "tied": _tied("gpt2", config)}
+    return {**sizes, **inner, "n_ctx": whole_size(config, context)}
 
 
 def _heads(kind, config):
     """Heads that ask, heads that are kept (grouped-query attention: fewer), and the width of one."""
-    heads, width = _size(config, "num_attention_heads"), _size(config, "hidden_size")
-    kept = config.get("num_key_value_heads", ARCHITECTURES[kind]["num_key_value_heads"])
+    heads, width = whole_size(config, "num_attention_heads"), whole_size(config, "hidden_size")
+    given = "num_key_value_heads" in config
+    kept = _value(config, "num_key_value_heads") if given else ARCHITECTURES[kind]["num_key_value_heads"]
     kept = heads if kept is None else validate.whole_number("num_key_value_heads", kept)
     if heads % kept:
-        absent = "" if "num_key_value_heads" in config else f" (what {kind} means when the key is absent)"
+        absent = "" if given else f" (what {kind} means when the key is absent)"
         raise ValueError(
             f"num_key_value_heads={kept}{absent} does not divide num_attention_heads={heads}; give one of its divisors."
         )
-    if _has(config, "head_dim"):
-        return heads, kept, _size(config, "head_dim")
+    if _value(config, "head_dim") is not None:
+        return heads, kept, whole_size(config, "head_dim")
     if width % heads:
         raise ValueError(
             f"hidden_size={width} does not divide by num_attention_heads={heads}; give head_dim, or other sizes."
@@ -175,19 +210,10 @@ def _tied(kind, config):
     section = _section_with(config, "tie_word_embeddings")
     if section and "tie_word_embeddings" not in config:
         raise ValueError(
-            f"tie_word_embeddings stands inside {section!r}, where it says nothing about this model; "
+            f"tie_word_embeddings stands inside {section}, where it says nothing about this model; "
             "give it beside model_type, or remove it."
         )
     return _flag(config, "tie_word_embeddings", ARCHITECTURES[kind]["tie_word_embeddings"])
-
-
-def _size(config, key):
-    """The whole number under a key that must be there."""
-    if not _has(config, key):
-        section = _section_with(config, key)
-        where = f"; it stands inside {section!r}: give that part" if section else "; give it, a whole number from 1 up"
-        raise ValueError(f"{key} is missing from the configuration{where}.")
-    return validate.whole_number(key, config[key])
 
 
 def _flag(config, key, default):
@@ -196,17 +222,33 @@ def _flag(config, key, default):
     return value
 
 
-def _given(config, key, default=None):
-    return config[key] if _has(config, key) else default
+def _given(config, key, default):
+    value = _value(config, key)
+    return default if value is None else value
 
 
-def _has(config, key):
-    return config.get(key) is not None  # null says as much as nothing
+def _value(config, key):
+    """What stands under a key that matters; None for null, which says as much as nothing, and for an absent key."""
+    return _plain(key, config.get(key))
+
+
+def _plain(key, value):
+    """The value, if it is short enough for a sentence that names it, and no larger than a size can be."""
+    if isinstance(value, Integral) and not -(10**MOST_DIGITS) < value < 10**MOST_DIGITS:
+        raise ValueError(f"{key} has more than {MOST_DIGITS} digits; give a smaller number.")
+    try:
+        length = len(repr(value))
+    except (RecursionError, ValueError):  # lists in lists in lists, or a number with thousands of digits in one
+        length = MOST_LETTERS + 1
+    if length > MOST_LETTERS:
+        raise ValueError(f"{key} holds more than {MOST_LETTERS} characters; give one number, word or flag.")
+    return value
 
 
 def _section_with(config, key):
-    """The name of the first part of a nested configuration that holds this key, or None."""
-    return next((name for name, part in config.items() if isinstance(part, Mapping) and key in part), None)
+    """The name, in quotes, of the first part of a nested configuration that holds this key, or None."""
+    parts = (name for name, part in config.items() if isinstance(part, Mapping) and key in part)
+    return next((repr(str(name)[:MOST_LETTERS]) for name in parts), None)
 
 
 def _listed(names):

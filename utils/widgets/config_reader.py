@@ -4,10 +4,10 @@ import json
 
 import ipywidgets
 
-from utils import validate
 from utils.plots.amounts import in_bytes
 from utils.plots.config import from_config
 from utils.pretrained import KNOWN_CONFIGS, cache_bytes_from_hf, count_from_hf
+from utils.pretrained.hf_configs import whole_size
 from utils.widgets.cache_explorer import PRECISIONS
 from utils.widgets.panel import WIDE, Panel
 
@@ -24,7 +24,7 @@ MOST_BYTES = 10**18  # longer numbers than this picture has room for
 
 
 def parse(text) -> dict:
-    """A config.json's text as a dict. Raises ValueError with line and column for what is no JSON."""
+    """A config.json's text as a dict. Raises ValueError, with line and column for what is no JSON."""
     if not text.strip():
         raise ValueError("The text is empty; paste a configuration, or choose a model.")
     try:
@@ -36,6 +36,10 @@ def parse(text) -> dict:
             f"No JSON at line {fault.lineno}, column {fault.colno}, {found}: "
             "check commas, double quotes, true, false, null."
         ) from None
+    except ValueError:
+        raise ValueError("A number in the text has thousands of digits; give a smaller number.") from None
+    except RecursionError:
+        raise ValueError("The text has hundreds of brackets in brackets; paste one model's configuration.") from None
     if not isinstance(config, dict):
         raise ValueError("The text is JSON but no object; a configuration is one, from { to }.")
     return config
@@ -47,7 +51,7 @@ def full_cache(config) -> tuple[str, int] | None:
     Mistral's window holds in all layers. Qwen2's, in some layers and mostly off, is left out, so that its cache is
     the largest it can be.
     """
-    bounds = {word: validate.whole_number(key, config[key]) for key, word in BOUNDS.items() if _counts(config, key)}
+    bounds = {word: whole_size(config, key) for key, word in BOUNDS.items() if _counts(config, key)}
     return min(bounds.items(), key=lambda bound: bound[1], default=None)
 
 
@@ -98,7 +102,7 @@ class ConfigReader(Panel):
             word, tokens = full
             memory[f"cache: {word} of {tokens:,}"] = tokens * token
         if max(memory.values()) >= MOST_BYTES:
-            raise ValueError("Weights or cache would take 1,000 PB or more; look for a size with digits too many.")
+            raise ValueError("Weights or cache would take 1,000 PB or more; look for a size with too many digits.")
         return from_config(ledger, memory, self.precision.value), self._sentence(ledger, memory["weights"], token)
 
     def _sentence(self, ledger, weights, token):
