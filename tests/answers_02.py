@@ -77,7 +77,8 @@ WRONG["2.1"] = [
     ("root of the width", lambda ids, wte, wpe: wte[ids] * math.sqrt(wte.shape[-1]) + wpe[: ids.shape[1]]),
     ("mean of the two", lambda ids, wte, wpe: (wte[ids] + wpe[: ids.shape[1]]) / 2),
     ("argument 2 in place", _spoils_wte),
-    ("the shape is", _only_the_first_sequence),
+    ("only the first sequence", _only_the_first_sequence),
+    ("the shape is", lambda ids, wte, wpe: torch.cat([wte[ids], wpe[: ids.shape[1]].repeat(len(ids), 1, 1)], dim=1)),
     ("values are not", lambda ids, wte, wpe: wte[ids] - wpe[: ids.shape[1]]),
     ("NaN", lambda ids, wte, wpe: (wte[ids] + wpe[: ids.shape[1]]) * torch.nan),
     ("raised", lambda ids, wte, wpe: wte(ids) + wpe(torch.arange(ids.shape[1]))),
@@ -113,6 +114,7 @@ WRONG["2.2"] = [
     ("as numbers", lambda n_tokens: np.tri(n_tokens, dtype=int)),
     ("as numbers", lambda n_tokens: torch.ones(n_tokens, n_tokens, dtype=torch.uint8).tril()),
     ("to add to the scores", _minus_infinity),
+    ("to add to the scores", lambda n_tokens: torch.full((n_tokens, n_tokens), -(10**9)).triu(1)),
     ("to add to the scores", lambda n_tokens: -1e9 * (1 - torch.ones(n_tokens, n_tokens).tril())),
     ("rows and columns are swapped", lambda n_tokens: torch.triu(torch.ones(n_tokens, n_tokens)).bool()),
     ("rows and columns are swapped", lambda n_tokens: _filled(n_tokens).T),
@@ -179,6 +181,22 @@ def _wrong_tokens(q, k, v):
     return _scores(q, k).masked_fill(~mask, -torch.inf).softmax(-1) @ v
 
 
+def _as_many_as(place):
+    """A mask for as many tokens as a place of the shape says, counted from the front."""
+
+    def attend(q, k, v):
+        ahead = torch.ones(q.shape[place], q.shape[place]).triu(1) == 1
+        return _scores(q, k).masked_fill(ahead, -torch.inf).softmax(-1) @ v
+
+    return attend
+
+
+def _only_two_places(q, k, v):
+    T, d_head = q.shape
+    mask = torch.ones(T, T).tril() == 0
+    return (q @ k.mT / d_head**0.5).masked_fill(mask, -torch.inf).softmax(-1) @ v
+
+
 def _only_four_places(q, k, v):
     B, H, T, d_head = q.shape
     mask = torch.ones(B, H, T, T).tril() == 0
@@ -234,9 +252,22 @@ WRONG["2.3"] = [
     ("mix the queries", lambda q, k, v: _attend(q, k, q)),
     ("plain mean", lambda q, k, v: v.cumsum(-2) / torch.arange(1, v.shape[-2] + 1)[:, None]),
     ("weights are turned", lambda q, k, v: _masked(_scores(q, k)).softmax(-1).mT @ v),
-    ("right for one head", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
-    ("right for one head", _wrong_tokens),
-    ("right for one head", lambda q, k, v: _masked(_scores(q, k)).softmax(1) @ v),
+    ("`.T` turns all", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
+    ("places 1 and 2", lambda q, k, v: _masked(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5).softmax(-1) @ v),
+    ("places 0 and 1", lambda q, k, v: _masked(q @ k.transpose(0, 1) / q.shape[-1] ** 0.5).softmax(-1) @ v),
+    ("of `shape[1]`", lambda q, k, v: _masked(_scores(q, k, lambda q: q.shape[1] ** 0.5)).softmax(-1) @ v),
+    ("of `shape[2]`", lambda q, k, v: _masked(_scores(q, k, lambda q: q.shape[2] ** 0.5)).softmax(-1) @ v),
+    ("mask has `shape[0]` rows", _wrong_tokens),
+    ("mask has `shape[1]` rows", _as_many_as(1)),
+    ("along the place 1", lambda q, k, v: _masked(_scores(q, k)).softmax(1) @ v),
+    ("along the place 2", lambda q, k, v: _masked(_scores(q, k)).softmax(2) @ v),
+    ("guesses its place", lambda q, k, v: F.softmax(_masked(_scores(q, k))) @ v),
+    ("right for one head, (T, d_head), and not for a batch", _only_two_places),
+    ("low number", lambda q, k, v: _masked(_scores(q, k), with_=-10.0).softmax(-1) @ v),
+    ("plus infinity", lambda q, k, v: _masked(_scores(q, k), with_=float("inf")).softmax(-1) @ v),
+    ("divided by 8", lambda q, k, v: _masked(_scores(q, k, lambda q: 8)).softmax(-1) @ v),
+    ("one word ahead", lambda q, k, v: _masked(_scores(q, k), triangle=lambda x: x.tril(1)).softmax(-1) @ v),
+    ("only the last word's", lambda q, k, v: _attend(q, k, v)[..., -1, :]),
     ("number of tokens", lambda q, k, v: _masked(_scores(q, k, lambda q: q.shape[0] ** 0.5)).softmax(-1) @ v),
     ("right for several heads", _only_four_places),
     ("minus infinity times 0", _multiplied_infinity),
@@ -321,8 +352,13 @@ WRONG["2.4"] = [
     ("the exchange is of words", (_split, lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1))),
     ("(B, d, T)", (_split, lambda x: x.transpose(2, 3).flatten(1, 2))),
     ("x as it was; the heads have", (_split, lambda x: x)),
+    ("stand last", (lambda x, h: torch.stack(x.chunk(h, dim=-1), dim=-1), _merge)),
+    ("the first d_head columns", (lambda x, h: _split(x, h).flip(1), _merge)),
+    ("the words are joined too", (_split, lambda x: x.transpose(1, 2).flatten(1))),
+    ("the words are joined too", (_split, lambda x: x.view(len(x), -1))),
+    ("head 0's numbers come first", (_split, lambda x: torch.cat(list(x.unbind(1))[::-1], dim=-1))),
     ("Use .reshape", (_split, _view_after_an_exchange)),
-    ("values are not", (_split, lambda x: _merge(x.flip(1)))),
+    ("values are not", (_split, lambda x: _merge(x.flip(2)))),
     ("`merge_heads`: your function returns None", (_split, lambda x: None if x.numel() else x)),
     ("same result in every case", (_split, lambda x: torch.zeros(1, 2, 4))),
 ]
@@ -399,6 +435,14 @@ WRONG["2.5"] = [
     ("on what the two halves found", lambda x, ln_1, attn, ln_2, mlp: (h := x + ln_1(attn(x))) + ln_2(mlp(h))),
     ("only the first half", lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1(x))),
     ("only the second half", lambda x, ln_1, attn, ln_2, mlp: x + mlp(ln_2(x))),
+    ("multiply the stream", lambda x, ln_1, attn, ln_2, mlp: (h := attn(ln_1(x)) * x) * mlp(ln_2(h))),
+    ("off the stream", lambda x, ln_1, attn, ln_2, mlp: (h := x - attn(ln_1(x))) - mlp(ln_2(h))),
+    ("one sum", lambda x, ln_1, attn, ln_2, mlp: x + mlp(ln_2(attn(ln_1(x))))),
+    ("a second time", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + x + mlp(ln_2(h))),
+    ("once more at the end", lambda x, ln_1, attn, ln_2, mlp: ln_2((h := x + attn(ln_1(x))) + mlp(ln_2(h)))),
+    ("first half is post-norm", lambda x, ln_1, attn, ln_2, mlp: (h := ln_1(x + attn(x))) + mlp(ln_2(h))),
+    ("second half is post-norm", lambda x, ln_1, attn, ln_2, mlp: ln_2((h := x + attn(ln_1(x))) + mlp(h))),
+    ("attention's result alone", lambda x, ln_1, attn, ln_2, mlp: attn(ln_1(x))),
     ("argument 1 in place", _changes_x),
     ("values are not", lambda x, ln_1, attn, ln_2, mlp: 2 * _pre_norm(x, ln_1, attn, ln_2, mlp)),
     ("same result in every case", lambda x, ln_1, attn, ln_2, mlp: 90),
@@ -454,6 +498,20 @@ def _norm_first(ids, wte, wpe, blocks, ln_f):
     for block in blocks:
         x = block(x)
     return x @ wte.T
+
+
+def _norm_at_both_ends(ids, wte, wpe, blocks, ln_f):
+    x = ln_f(wte[ids] + wpe[: ids.shape[1]])
+    for block in blocks:
+        x = block(x)
+    return ln_f(x) @ wte.T
+
+
+def _positions_by_id(ids, wte, wpe, blocks, ln_f):
+    x = wte[ids] + wpe[ids]
+    for block in blocks:
+        x = block(x)
+    return ln_f(x) @ wte.T
 
 
 def _spoils_wpe(ids, wte, wpe, blocks, ln_f):
@@ -515,6 +573,14 @@ WRONG["2.6"] = [
     ("against the position table", lambda ids, wte, wpe, blocks, ln_f: ln_f(_hidden(ids, wte, wpe, blocks)) @ wpe.T),
     ("is missing", lambda ids, wte, wpe, blocks, ln_f: ln_f(_hidden(ids, wte, wpe, blocks))),
     ("and the head are missing", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks)),
+    ("at the token's id", _positions_by_id),
+    ("counted from 1", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe[1:], blocks, ln_f)),
+    ("counted from 0", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[1:], ln_f)),
+    ("last block is left out", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[:-1], ln_f)),
+    ("runs each time", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, [blocks[0] for _ in blocks], ln_f)),
+    ("comes twice", lambda ids, wte, wpe, blocks, ln_f: ln_f(ln_f(_hidden(ids, wte, wpe, blocks))) @ wte.T),
+    ("also comes before", _norm_at_both_ends),
+    ("only the first sequence", lambda *case: _forward(*case)[0]),
     ("argument 3 in place", _spoils_wpe),
     ("argument 4 in place", _pops_blocks),
     ("values are not", lambda *case: _forward(*case) / 8),

@@ -64,7 +64,13 @@ WRONG["3.1"] = [
     ("final layer norm stands after", lambda d: _block(d, norms=6)),
     ("twice the block", lambda d: 2 * _block(d)),
     ("same result in every case", lambda d: 74),
-    ("number is not", lambda d: 12 * d * d + 13),
+    ("d² numbers are missing: a matrix", lambda d: 11 * d * d + 13 * d),
+    ("2 d² numbers are missing", lambda d: 10 * d * d + 13 * d),
+    ("4 d² numbers are missing", lambda d: 8 * d * d + 13 * d),
+    ("4 d² numbers are too many", lambda d: 16 * d * d + 13 * d),
+    ("3 d times 3 d", lambda d: 3 * d * 3 * d + 3 * d + d * d + d + 8 * d * d + 5 * d + 4 * d),
+    ("13 numbers here", lambda d: 12 * d * d + 13),
+    ("number is not", lambda d: 12 * d * d + 13 * d + 1),
     ("a single number", lambda d: [12 * d * d, 13 * d]),
     ("returns None", lambda d: print(end="")),
     ("raised", lambda d: d.numel()),
@@ -104,6 +110,14 @@ WRONG["3.2"] = [
     ("two tables alone", lambda V, n, d, L: (V + n) * d),
     ("layer norms in the blocks", lambda V, n, d, L: V * d + n * d + L * (12 * d * d + 9 * d) + 2 * d),
     ("same result in every case", lambda V, n, d, L: 106),
+    ("no position table", lambda V, n, d, L: _total(V, 0, d, L, tables=2)),
+    ("both tables are counted twice", lambda V, n, d, L: _total(2 * V, 2 * n, d, L)),
+    ("causal mask", lambda V, n, d, L: _total(V, n, d, L) + L * n**2),
+    ("tables and matrices alone", lambda V, n, d, L: (V + n) * d + 12 * L * d * d),
+    ("12 L d² and the token table", lambda V, n, d, L: V * d + 12 * L * d * d),
+    ("those in the blocks and the final one", lambda V, n, d, L: (V + n) * d + L * (12 * d * d + 9 * d)),
+    ("biases of the blocks", lambda V, n, d, L: (V + n) * d + L * (12 * d * d + 4 * d) + 2 * d),
+    ("position table and the final", lambda V, n, d, L: V * d + L * _block(d)),
     ("12 L d², the blocks", lambda V, n, d, L: 12 * L * d * d),
     ("number is not", lambda V, n, d, L: _total(V, n, d, L) + 1),
     ("raised", lambda cfg: _total(cfg.vocab_size, cfg.n_ctx, cfg.n_embd, cfg.n_layer)),
@@ -127,6 +141,9 @@ WRONG["3.3"] = [
     ("all the rest", lambda V, n, d, L: 1 - V * d / _total(V, n, d, L)),
     ("divided by the rest", lambda V, n, d, L: V * d / _total(0, n, d, L)),
     ("divided by the blocks", lambda V, n, d, L: V * d / (L * _block(d))),
+    ("by the two tables", lambda V, n, d, L: V * d / (V * d + n * d)),
+    ("counted as 12 L d²", lambda V, n, d, L: V / (V + 12 * L * d)),
+    ("without the position table", lambda V, n, d, L: V * d / _total(V, 0, d, L)),
     ("on its head", lambda V, n, d, L: _total(V, n, d, L) / (V * d)),
     ("both tables of an untied", lambda V, n, d, L: 2 * V * d / _total(V, n, d, L, tables=2)),
     ("two token tables", lambda V, n, d, L: 2 * V * d / _total(V, n, d, L)),
@@ -154,6 +171,12 @@ def _by_root(budget, V, n, L, H):
     b = V + n + 13 * L + 2
     width = (math.isqrt(b * b + 48 * L * budget) - b) // (24 * L)
     return width // H * H
+
+
+def _exact_width(budget, V, n, L, H, small=1):
+    """Where the count is the budget; with small=0 without biases and layer norms."""
+    b = V + n + small * (13 * L + 2)
+    return (-b + math.sqrt(b**2 + 4 * 12 * L * budget)) / (2 * 12 * L)
 
 
 def _too_wide(budget, V, n, L, H):
@@ -217,7 +240,16 @@ WRONG["3.4"] = [
     ("width of one head", lambda *case: _widest(*case) // case[-1]),
     ("a multiple of n_head at or below", lambda b, V, n, L, H: max(np.roots([12 * L, V + n + 13 * L + 2, -b]))),
     ("same result in every case", lambda *case: 64),
-    ("number is not", lambda *case: _widest(*case) + 1),
+    ("rounded up to a multiple", lambda *case: math.ceil(_exact_width(*case) / case[-1]) * case[-1]),
+    ("nearest multiple", lambda *case: round(_exact_width(*case) / case[-1]) * case[-1]),
+    ("one too many", lambda *case: _one_by_one(*case) + 1),
+    ("up to a whole number", lambda *case: math.ceil(_exact_width(*case))),
+    ("nearest whole number", lambda *case: round(_exact_width(*case))),
+    ("the position table is left out", lambda budget, V, n, L, H: _widest(budget, V, 0, L, H)),
+    ("the token table is left out", lambda budget, V, n, L, H: _widest(budget, 0, n, L, H)),
+    ("biases and layer norms", lambda *case: int(_exact_width(*case, small=0)) // case[-1] * case[-1]),
+    ("left of the budget", lambda b, V, n, L, H: b - _total(V, n, _widest(b, V, n, L, H), L)),
+    ("number is not", lambda *case: _widest(*case) + 3 * case[-1]),
     ("raised", lambda budget, V, n, L, H: max(d for d in range(0) if d)),
     ("returns None", lambda *case: print(end="")),
 ]
@@ -242,6 +274,10 @@ WRONG["3.5"] = [
     ("the gradients are counted in 4", lambda n, w: n * w + 3 * n * 4),
     ("further copy", lambda n, w: n * (w + w + 4 + 4 + 4)),
     ("moments alone", lambda n, w: 2 * n * 4),
+    ("three numbers of weight_bytes", lambda n, w: n * w + n * w * 2),
+    ("with 8 bytes each", lambda n, w: 2 * n * w + 2 * n * 8),
+    ("one part alone", lambda n, w: n * w * 2 + 4 * 2),
+    ("one part alone", lambda n, w: w + w + 8 * n),
     ("one moment is counted, and", lambda n, w: n * w + 4 * n),
     ("in thousands", lambda n, w: n * (2 * w + 8) / 1000),
     ("in MB", lambda n, w: n * (2 * w + 8) / 1e6),
@@ -336,6 +372,10 @@ WRONG["3.6"] = [
     ("a fixed distance", _within(1_000)),
     ("a fixed distance", _within(1_000_000)),
     ("10 % is allowed", lambda s, cfg: _nearest(s, cfg)[0] if abs(_nearest(s, cfg)[1] / s - 1) < 0.1 else None),
+    ("2 % is allowed", lambda s, cfg: _nearest(s, cfg)[0] if abs(_nearest(s, cfg)[1] / s - 1) < 0.02 else None),
+    ("5 % is allowed", lambda s, cfg: _nearest(s, cfg)[0] if abs(_nearest(s, cfg)[1] / s - 1) < 0.05 else None),
+    ("0.1 % is allowed", lambda s, cfg: _nearest(s, cfg)[0] if abs(_nearest(s, cfg)[1] / s - 1) < 0.001 else None),
+    ("two results are swapped", lambda s, cfg: None if _convention(s, cfg) else _nearest(s, cfg)[0]),
     ("0.01 % is allowed", lambda s, cfg: _nearest(s, cfg)[0] if abs(_nearest(s, cfg)[1] / s - 1) < 0.0001 else None),
     ("first count within", _first_close),
     ("last count within", _last_close),

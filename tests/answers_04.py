@@ -63,6 +63,9 @@ WRONG["4.1"] = [
     ("one axis too many", lambda m, ids: m(ids[:, -m.config.n_ctx :])[:, -1:]),
     ("vocabulary's last token", lambda m, ids: m(ids[:, -m.config.n_ctx :])[:, :, -1]),
     ("averaged over the places", lambda m, ids: m(ids[:, -m.config.n_ctx :]).mean(dim=1)),
+    ("put together", lambda m, ids: m(ids[:, -m.config.n_ctx :]).sum(dim=1)),
+    ("put together", lambda m, ids: m(ids[:, -m.config.n_ctx :]).max(dim=1).values),
+    ("along the batch", lambda m, ids: F.softmax(_last(m, ids), dim=0)),
     ("a softmax has made", lambda m, ids: F.softmax(_last(m, ids), dim=-1)),
     ("log-probabilities", lambda m, ids: F.log_softmax(_last(m, ids), dim=-1)),
     ("token with the highest score", lambda m, ids: _last(m, ids).argmax(dim=-1)),
@@ -121,6 +124,12 @@ WRONG["4.2"] = [
     ("not used", lambda logits, t: logits.softmax(-1)),
     ("along the first axis", lambda logits, t: (logits / t).softmax(dim=0)),
     ("along the second axis", lambda logits, t: (logits / t).softmax(dim=1)),
+    ("not used", lambda logits, t: (logits - t).softmax(-1)),
+    ("a sign is turned", lambda logits, t: F.softmax(-logits / t, dim=-1)),
+    ("square of the temperature", lambda logits, t: (logits / t / t).softmax(-1)),
+    ("root of the temperature", lambda logits, t: (logits / math.sqrt(t)).softmax(-1)),
+    ("without the exponential", lambda logits, t: logits / t / (logits / t).sum(-1, keepdim=True)),
+    ("of the whole batch", lambda logits, t: _overflows(logits - logits.max(), t)),
     ("guesses its axis", lambda logits, t: F.softmax(logits / t)),
     ("all rows together", lambda logits, t: (logits / t).flatten().softmax(0).reshape(logits.shape)),
     ("log-probabilities", lambda logits, t: (logits / t).log_softmax(-1)),
@@ -167,6 +176,10 @@ def _one(logits):
     return F.one_hot(logits.argmax(-1), logits.shape[-1]).float()
 
 
+def _at_topk(logits):
+    return torch.zeros_like(logits).scatter(-1, logits.topk(1).indices, 1.0)
+
+
 def _equal_highest(logits):
     return (logits == logits.max(-1, keepdim=True).values).float()
 
@@ -188,6 +201,11 @@ WRONG["4.3"] = [
     ("share the probability", _or(lambda x: _equal_highest(x) / _equal_highest(x).sum(-1, keepdim=True))),
     ("get a 1 each", _or(_equal_highest)),
     ("the highest id of several", _or(lambda x: _one(x.flip(-1)).flip(-1))),
+    ("makes no promise for equals", _or(_at_topk, _from_the_highest)),
+    ("makes no promise for equals", _or(lambda x: F.one_hot(x.sort(descending=True).indices[..., 0], x.shape[-1]))),
+    ("in the whole batch", _or(lambda x: F.one_hot(x.argmax(), x.shape[-1]), _from_the_highest)),
+    ("along the first axis", _or(lambda x: F.one_hot(x.argmax(dim=0), x.shape[-1]), _from_the_highest)),
+    ("of the whole batch", _or(_one, lambda x, t: _overflows(x - x.max(), t))),
     ("the lowest score is taken", _or(lambda x: F.one_hot(x.argmin(-1), x.shape[-1]))),
     ("one token is chosen for the whole batch", _or(lambda x: (x == x.max()).float())),
     ("the score stands", _or(lambda x: x.where(_one(x) == 1, torch.tensor(0.0)))),
@@ -202,6 +220,7 @@ WRONG["4.3"] = [
     ("multiplied by the temperature", _or(_one, lambda logits, t: (logits * t).softmax(-1))),
     ("not used", _or(_one, lambda logits, t: logits.softmax(-1))),
     ("at a tiny one the divided scores overflow", _or(_one)),
+    ("each row's highest", _or(_one, lambda logits, t: ((logits - logits.max()) / t).softmax(-1))),
     ("returns None", lambda logits, t: _one(logits) if t == 0 else None),
     ("raised ValueError", _or(_one, lambda logits, t: (logits / t).softmax(-1) if t > 0.01 else int("cold"))),
 ]
@@ -259,6 +278,18 @@ def _too_large(logits, k):
     return _top_k(logits, k)
 
 
+def _gathered_mask(logits, k):
+    order = logits.sort(descending=True, stable=True).indices
+    dropped = torch.zeros_like(logits, dtype=torch.bool)
+    dropped[..., k:] = True
+    return logits.masked_fill(dropped.gather(-1, order), -INF)
+
+
+def _cut_in_sorted_order(logits, k):
+    values, order = logits.sort(descending=True, stable=True)
+    return values.scatter(-1, order[..., k:], -INF)
+
+
 def _filled(filling):
     return lambda logits, k: torch.where(_top_k(logits, k).isinf(), filling, logits)
 
@@ -294,6 +325,12 @@ WRONG["4.4"] = [
     ("in the whole batch", lambda x, k: _top_k(x.flatten(), k).view_as(x)),
     ("along the first axis", lambda x, k: _top_k(x.transpose(0, -1), k).transpose(0, -1)),
     ("a softmax follows", lambda x, k: _top_k(x, k).softmax(-1)),
+    ("these are probabilities, cut", lambda x, k: _top_k(x.softmax(-1), k)),
+    ("log-probabilities, cut", lambda x, k: _top_k(x.log_softmax(-1), k)),
+    ("read backwards", _gathered_mask),
+    ("read backwards", lambda x, k: x.masked_fill(x.sort(descending=True, stable=True).indices >= k, -INF)),
+    ("of the unsorted scores", _cut_in_sorted_order),
+    ("the first k ids", lambda x, k: torch.cat([x[..., :k], torch.full_like(x[..., k:], -INF)], -1)),
     ("nothing is removed", lambda x, k: x),
     ("this is a mask", lambda x, k: _top_k(x, k) > -INF),
     ("became 0", _filled(0.0)),
@@ -375,6 +412,27 @@ def _values_in_order(probs, p):
     return _divided(values * (values.cumsum(-1) - values < p))
 
 
+def _kept_in_order(probs, p, bring_back):
+    values, order = probs.sort(descending=True)
+    return bring_back(values.masked_fill(values.cumsum(-1) - values >= p, 0.0), -1, order)
+
+
+def _to_the_inverse(values, axis, order):
+    return torch.zeros_like(values).scatter(axis, order.argsort(axis), values)
+
+
+def _scatters_unsorted(probs, p):
+    values, order = probs.sort(descending=True)
+    keep = values.cumsum(-1) - values < p
+    return _divided(torch.zeros_like(probs).scatter(-1, order, probs * keep))
+
+
+def _until_above(probs, p, keep=None):
+    values, order = probs.sort(descending=True)
+    keep = keep(values) if keep else values.cumsum(-1) - values <= p
+    return _divided(torch.zeros_like(probs).scatter(-1, order, values * keep))
+
+
 def _set_of_first(probs, p):
     return _divided(probs * (_top_p(probs.reshape(-1, probs.shape[-1])[0], p) > 0))
 
@@ -393,6 +451,16 @@ WRONG["4.5"] = [
     ("stand in sorted order; each", _values_in_order),
     ("the mask stands in sorted order", lambda x, p: _divided(x * _mask_of(x, p, lambda keep, order: keep))),
     ("the wrong way", lambda x, p: _divided(x * _mask_of(x, p, lambda keep, order: keep.gather(-1, order)))),
+    ("as `gather` or the inverse", lambda x, p: _divided(_kept_in_order(x, p, torch.Tensor.gather))),
+    ("as `gather` or the inverse", lambda x, p: _divided(_kept_in_order(x, p, _to_the_inverse))),
+    ("in the order of the ids; there", _scatters_unsorted),
+    ("are still in sorted order", lambda x, p: _divided(x.sort(descending=True).values * (_top_p(x, p) > 0))),
+    ("just reached p", _until_above),
+    ("from row to row", lambda x, p: _until_above(x, p, lambda v: v.cumsum(0) - v < p)),
+    ("from row to row", lambda x, p: _until_above(x, p, lambda v: v.flatten().cumsum(0).view_as(v) - v < p)),
+    ("all rows together", lambda x, p: x * (_top_p(x, p) > 0) / x[_top_p(x, p) > 0].sum()),
+    ("divided by p", lambda x, p: x * (_top_p(x, p) > 0) / p),
+    ("only the likeliest", lambda x, p: F.one_hot(x.argmax(-1), x.shape[-1]).float()),
     ("the first row decides", _set_of_first),
     ("from the least likely", _ascending),
     ("in the order of the ids", lambda x, p: _divided(x * (x.cumsum(-1) - x < p))),
@@ -554,6 +622,10 @@ WRONG["4.6"] = [
     ("no effect", _loop(probs=lambda logits, t: logits.softmax(-1))),
     ("no effect", _loop(probs=lambda logits, t: logits.softmax(-1) / t)),
     ("high temperature sharpens", _loop(probs=lambda logits, t: (logits * t).softmax(-1))),
+    ("no effect here", _loop(probs=lambda logits, t: (logits / max(t, 1.0)).softmax(-1))),
+    ("twice", _loop(probs=lambda logits, t: (logits / t / t).softmax(-1))),
+    ("as floats", _and(lambda ids, prompt: ids.float())),
+    ("is cropped as well", _and(lambda ids, prompt: ids[:, -4:])),
     ("as often as they should", _loop(probs=lambda logits, t: (logits / t**3).softmax(-1))),
     ("raised", _loop(join=lambda ids, new: torch.cat([ids, new.squeeze(1)], 1))),
     ("changes its argument 2", _loop(join=lambda ids, new: torch.cat([ids.zero_(), new], 1))),

@@ -87,6 +87,27 @@ def _first_row(store, length, new):
     return length + new.shape[2]
 
 
+def _changes(change):
+    def append(store, length, new):
+        end = length + new.shape[2]
+        change(store[:, :, length:end], new)
+        return end
+
+    return append
+
+
+def _clears(store, length, new):
+    end = length + new.shape[2]
+    store[:, :, length:end] = new
+    store[:, :, end:] = 0
+    return end
+
+
+def _moves(store, length, new):
+    store[:] = torch.cat([store[:, :, new.shape[2] :], new], dim=2)
+    return length + new.shape[2]
+
+
 def _writes_nan(store, length, new):
     store[:, :, length : length + new.shape[2]] = torch.nan
     return length + new.shape[2]
@@ -114,6 +135,19 @@ WRONG["6.1"] = [
     ("only the first row", _first_row),
     ("only the first new token", _first_token),
     ("no end", _to_the_end),
+    ("added to what stands there", _changes(lambda places, new: places.add_(new))),
+    ("only the first head", _changes(lambda places, new: places[:, :1].copy_(new[:, :1]))),
+    ("reverse order", _changes(lambda places, new: places.copy_(new.flip(2)))),
+    ("holds the last new token", _changes(lambda places, new: places.copy_(new[:, :, [-1]]))),
+    ("not written", _changes(lambda places, new: places[:, :, :-1].copy_(new[:, :, :-1]))),
+    ("cleared as well", _clears),
+    ("filled from the left", _moves),
+    ("place of the last token", _returns(lambda store, length, new: length + new.shape[2] - 1)),
+    ("one too many", _returns(lambda store, length, new: length + new.shape[2] + 1)),
+    ("heads are counted", _returns(lambda store, length, new: length + new.shape[1])),
+    ("width of a head is counted", _returns(lambda store, length, new: length + new.shape[-1])),
+    ("all numbers of `new`", _returns(lambda store, length, new: length + new.numel())),
+    ("come together", _returns(lambda store, length, new: (store, length + new.shape[2]))),
     ("returns None", _returns(lambda store, length, new: None)),
     ("the store is right", _returns(lambda store, length, new: 2 * length)),
     ("the number is right", _writes_nan),
@@ -138,6 +172,19 @@ WRONG["6.2"] = [
     ("one too low", lambda length, n_new: torch.arange(length - 1, length + n_new - 1)),
     ("as one number", lambda length, n_new: length),
     ("only the first position; each", lambda length, n_new: torch.tensor([length])),
+    ("one number above", lambda length, n_new: [length + 1]),
+    ("one number above", lambda length, n_new: torch.tensor([length + 1])),
+    ("one number above", lambda length, n_new: length + 1),
+    ("last position of the cache", lambda length, n_new: length - 1),
+    ("last position of the cache", lambda length, n_new: torch.tensor([length - 1])),
+    ("in the end", lambda length, n_new: length + n_new),
+    ("in the end", lambda length, n_new: torch.tensor([length + n_new])),
+    ("last position alone", lambda length, n_new: torch.tensor([length + n_new - 1])),
+    ("and it is one too high", lambda length, n_new: torch.tensor([length + 1] * n_new)),
+    ("start at 1", lambda length, n_new: torch.arange(n_new) + 1),
+    ("every position is 0", lambda length, n_new: torch.zeros(n_new, dtype=torch.int64)),
+    ("swapped", lambda length, n_new: torch.arange(n_new, n_new + length)),
+    ("axis too many: the shape", lambda length, n_new: torch.arange(length, length + n_new).view(-1, 1)),
     ("the same position", lambda length, n_new: torch.tensor([length] * n_new)),
     ("tokens in the cache.", lambda length, n_new: torch.arange(length)),
     ("all positions", lambda length, n_new: torch.arange(length + n_new)),
@@ -208,6 +255,11 @@ def _hides_itself(q, k, v):
     return scores.softmax(-1) @ v
 
 
+def _without_the_first(q, k, v):
+    start = min(1, k.shape[2] - 1)
+    return _attend(q, k[:, :, start:], v[:, :, start:])
+
+
 def _overflows(q, k, v):
     weights = torch.exp(q @ k.mT / math.sqrt(q.shape[-1]))
     return weights / weights.sum(-1, keepdim=True) @ v
@@ -234,6 +286,14 @@ WRONG["6.3"] = [
     ("it is its root", lambda q, k, v: _weights(q, k, 1 / q.shape[-1]) @ v),
     ("divide by it", lambda q, k, v: _weights(q, k, q.shape[-1] ** 0.5) @ v),
     ("model's width", lambda q, k, v: _weights(q, k, (q.shape[1] * q.shape[3]) ** -0.5) @ v),
+    ("number of heads", lambda q, k, v: _weights(q, k, q.shape[1] ** -0.5) @ v),
+    ("root of the batch", lambda q, k, v: _weights(q, k, len(q) ** -0.5) @ v),
+    ("divided by 8", lambda q, k, v: _weights(q, k, 0.125) @ v),
+    ("the query is added", lambda q, k, v: _attend(q, k, v) + q),
+    ("once more", lambda q, k, v: _attend(q, k, v) / q.shape[-1] ** 0.5),
+    ("first key is left out", _without_the_first),
+    ("joined later", lambda q, k, v: _attend(q, k, v).transpose(1, 2).reshape(len(q), 1, -1)),
+    ("every kept token asks", lambda q, k, v: _attend(k, k, v)),
     ("along the one query", lambda q, k, v: _weights(q, k, axis=-2) @ v),
     ("along the heads", lambda q, k, v: _weights(q, k, axis=1) @ v),
     ("along the batch", lambda q, k, v: _weights(q, k, axis=0) @ v),
@@ -284,6 +344,15 @@ WRONG["6.4"] = [
     ("mebibytes", lambda *sizes: _bytes(*sizes) / 2**20),
     ("megabytes", lambda *sizes: _bytes(*sizes) / 1e6),
     ("added", lambda *sizes: sum(sizes)),
+    ("gigabytes", lambda *sizes: _bytes(*sizes) / 1e9),
+    ("gibibytes", lambda *sizes: _bytes(*sizes) / 1024**3),
+    ("twice the cache", lambda *sizes: _bytes(*sizes, factor=4)),
+    ("2 bytes are taken", lambda L, d, n, B, b: 2 * L * d * n * B * 2),
+    ("so multiply", lambda L, d, n, B, b: 2 * L * d * n * B / b),
+    ("weights of the blocks", lambda L, d, n, B, b: 12 * L * d**2 * b),
+    ("half the bytes of one sequence", lambda L, d, n, B, b: L * d * n * b),
+    ("numbers the keys hold", lambda L, d, n, B, b: L * d * n * B),
+    ("attention weights, a square", lambda L, d, n, B, b: 2 * L * B * n**2 * b),
     ("number is not the right one", lambda *sizes: _bytes(*sizes) + 1000),
     ("raised", lambda L, d, n, B: 2 * L * d * n * B),
     ("returns a str", lambda *sizes: str(_bytes(*sizes))),

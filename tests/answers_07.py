@@ -80,6 +80,20 @@ def _upside_down(config):
 
 
 HEADS = ("n_head", "num_attention_heads")
+
+
+def _divisor(config):
+    return config[next(key for key in HEADS if key in config)]
+
+
+def _whole(config):
+    return config.get("n_embd") or config["hidden_size"]
+
+
+def _divides_it_again(config):
+    return (config.get("head_dim") or _whole(config)) // _divisor(config)
+
+
 RIGHT["7.1"] = [
     _head_size,
     _with_defaults,
@@ -109,6 +123,19 @@ WRONG["7.1"] = [
     ("by the layers", lambda config: config.get("head_dim") or _divided_by("n_layer", "num_hidden_layers")(config)),
     ("by the layers", _divided_by("n_layer", "num_attention_heads")),
     ("number of heads", _number_of_heads),
+    ("whole width", lambda config: config["n_embd"] if "n_embd" in config else config["hidden_size"]),
+    ("whole width", lambda config: config["n_embd"]),
+    ("whole width", lambda config: config.get("hidden_size")),
+    ("whole width", lambda config: config.get("head_dim", config.get("n_embd", config.get("hidden_size")))),
+    ("gives the whole width again", lambda config: _head_size(config) * _divisor(config)),
+    ("is the width of one head already", _divides_it_again),
+    ("larger of `head_dim`", lambda config: max(config.get("head_dim") or 0, _divided_by(*HEADS)(config))),
+    ("smaller of `head_dim`", lambda config: min(_head_size(config), _divided_by(*HEADS)(config))),
+    ("is upside down, or", lambda config: config.get("head_dim") or _divisor(config) // _whole(config)),
+    ("or the rest of", lambda config: config.get("head_dim") or _whole(config) % _divisor(config)),
+    ("four times the width", lambda config: config.get("head_dim") or 4 * _divided_by(*HEADS)(config)),
+    ("taken together", lambda config: config.get("head_dim") or 3 * _divided_by(*HEADS)(config)),
+    ("taken off the width", lambda config: config.get("head_dim") or _whole(config) - _divisor(config)),
     ("whole width", lambda config: config.get("head_dim") or config.get("n_embd") or config["hidden_size"]),
     ("multiplied", lambda config: config["n_embd"] * config["n_head"] if "n_embd" in config else _multiplied(config)),
     ("upside down", lambda config: config.get("head_dim") or _upside_down(config)),
@@ -174,6 +201,13 @@ WRONG["7.2"] = [
     ("three times", lambda config: config.get("n_inner") or 3 * config["n_embd"]),
     ("as wide as the stream", lambda config: config.get("n_inner") or config["n_embd"]),
     ("this is the model's width", lambda config: config["n_embd"]),
+    ("taken for a factor", lambda config: config["n_embd"] * (config.get("n_inner") or 4)),
+    ("square of `n_embd`", lambda config: config.get("n_inner") or config["n_embd"] ** 2),
+    ("4 is added", lambda config: config.get("n_inner") or 4 + config["n_embd"]),
+    ("becomes 0", lambda config: config.get("n_inner") or 0),
+    ("a fourth", lambda config: config.get("n_inner") or config["n_embd"] // 4),
+    ("GPT-2 small's width", lambda config: config.get("n_inner") or 3072),
+    ("MLP's matrices", lambda config: 2 * config["n_embd"] * _mlp_width(config)),
     ("twice `n_embd`", lambda config: config.get("n_inner") or 2 * config["n_embd"]),
     ("8/3", lambda config: config.get("n_inner") or 8 * config["n_embd"] / 3),
     ("multiplied as well", lambda config: 4 * (config.get("n_inner") or config["n_embd"])),
@@ -236,6 +270,10 @@ def _tables_twice(config):
     return _count(config, tied=True) + (0 if config.get("tie_word_embeddings", True) else tables)
 
 
+def _head_as_a_column(config):
+    return _count(config, tied=True) + (0 if config.get("tie_word_embeddings", True) else config["vocab_size"])
+
+
 def _head_with_bias(config):
     return _count(config) + (0 if config.get("tie_word_embeddings", True) else config["vocab_size"])
 
@@ -265,6 +303,12 @@ WRONG["7.3"] = [
     ("with one matrix", _with_mlp(lambda d, d_ff: d * d_ff + d_ff + d)),
     ("three matrices", _with_mlp(lambda d, d_ff: 3 * d * d_ff + d_ff + d)),
     ("a table of its own is missing", lambda config: _count(config, tied=True)),
+    ("counted with V numbers", _head_as_a_column),
+    ("counted twice; it is one more", lambda config: 2 * _count(config) - _count(config, tied=True)),
+    ("as wide as the stream", lambda config: _count(config, config.get("n_inner") or config["n_embd"])),
+    ("has no width", lambda config: _count(config, config.get("n_inner") or 0)),
+    ("three times as wide", lambda config: _count(config, config.get("n_inner") or 3 * config["n_embd"])),
+    ("a square of the inner width", _with_mlp(lambda d, d_ff: d_ff**2 + d_ff + d)),
     ("says nothing is tied", lambda config: _count(config, tied=bool(config.get("tie_word_embeddings")))),
     ("says nothing is tied", lambda config: _count(config, tied=config.get("tie_word_embeddings", False))),
     ("counted twice in every file", lambda config: _count(config, tied=False)),
@@ -391,6 +435,14 @@ WRONG["7.5"] = [
     ("gives an error", _names(lambda name: name[name.index("transformer.") + 12 :])),
     ("nothing is left", _names(lambda name: name.partition("transformer.")[-1])),
     ("single letters", _names(lambda name: name.strip("transformer."))),  # noqa: B005
+    (
+        "number of the block",
+        _names(lambda name: ".".join(part for part in _ours(name).split(".") if not part.isdigit())),
+    ),
+    ("only the last parts", _names(lambda name: ".".join(name.rsplit(".", 2)[-2:]))),
+    ("only the kind", _names(lambda name: name.rsplit(".", 1)[-1])),
+    ("called the head", _names(lambda name: "lm_head.weight" if "wte" in name else _ours(name))),
+    ("says `.T` now", _names(lambda name: _ours(name) + ".T" * name.endswith(_TURNED))),
     ("the dot of the prefix", _names(lambda name: name.replace("transformer", ""))),
     ("put in front", _names(lambda name: "transformer." + _ours(name))),
     ("says that a block follows", _names(lambda name: _ours(name).replace("h.", "", 1))),
@@ -411,7 +463,7 @@ WRONG["7.5"] = [
     ("attention's two matrices are not", _marks(lambda name: "mlp" in name and "weight" in name)),
     ("`c_fc` is not marked", _marks(lambda name: name.endswith(("c_attn.weight", "c_proj.weight")))),
     ("`c_attn` is not marked", _marks(lambda name: name.endswith(("c_fc.weight", "c_proj.weight")))),
-    ("turned round", _marks(lambda name: not name.endswith(_TURNED))),
+    ("wrong way round", _marks(lambda name: not name.endswith(_TURNED))),
     ("nothing is marked; four", _marks(lambda name: False)),
     ("everything is marked", _marks(lambda name: True)),
     ("without the prefix nothing", _marks(lambda name: name[0] == "t" and name.endswith(_TURNED))),

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from notebook_files import (
     LESSONS,
     ROOT,
@@ -152,8 +153,8 @@ def test_an_exercise_is_judged_alike_whenever_its_cell_runs(path, before, cell):
 
 SMALL = GPT2_FAMILY["GPT-2 small"]
 STATED = [
-    (r"has ([\d,]+) places, ([\d,]+) of them zero", [SMALL.vocab_size, SMALL.vocab_size - 1]),
-    (r"copies (\d+) numbers; the product multiplies ([\d.]+) million", [768, round(768 * SMALL.vocab_size / 1e6, 1)]),
+    (r"has ([\d,]+) entries, ([\d,]+) of them zero", [SMALL.vocab_size, SMALL.vocab_size - 1]),
+    (r"copies (\d+) numbers; the product takes ([\d.]+) million", [768, round(768 * SMALL.vocab_size / 1e6, 1)]),
     (r"\$V \\cdot d = ([\d{},]+)\$ numbers", [tying_saving(200, 64)]),
     (r"([\d,]+) for the course model, ([\d,]+) for GPT-2 small", [tying_saving(200, 64), tying_saving(50_257, 768)]),
     (r"the width to 768: ([\d,]+) numbers", [tying_saving(50_257, 768)]),
@@ -186,9 +187,14 @@ def test_the_family_in_lesson_01_is_the_published_one():
 
 @pytest.mark.parametrize(("bits", "number"), [(32, np.float32), (16, np.float16)])
 def test_the_overflow_of_lesson_01_begins_where_it_says(bits, number):
-    (exponent,) = re.findall(rf"[Ii]n {bits} bits \$e\^\{{(\d+)\}}\$ is", prose(LESSON_01))
+    (exponent,) = re.findall(rf"[Ii]n float{bits} \$e\^\{{(\d+)\}}\$ is", prose(LESSON_01))
     with np.errstate(over="ignore"):
         assert np.exp(number(exponent)) == np.inf > np.exp(number(int(exponent) - 1))
+
+
+def test_bfloat16_has_the_range_of_float32_as_lesson_01_says():
+    assert "bfloat16, has the range of float32" in prose(LESSON_01)
+    assert torch.finfo(torch.bfloat16).max == pytest.approx(torch.finfo(torch.float32).max, rel=0.01)
 
 
 def test_the_parameters_of_lesson_00_are_those_that_its_cell_counts():

@@ -47,18 +47,18 @@ STATED = [
     (r"first \[loss\]\S+ is about \$\\ln (\d+) = ([\d.]+\d)\$", [V, UNDECIDED]),
     (r"From about ([\d.]+) to about (\d+), by one line", [round(math.log(V), 1), LOUD]),
     (r"`PlainGPT` falls into the trap .* its first loss is (\d+)\.", [PLAIN]),
-    (r"the score is about \$d = (\d+)\$, where others", [D]),
+    (r"the score is about \$d = (\d+)\$, where the others", [D]),
     (r"pays about (\d+) \[?nats", [LOUD]),
     (r"the first loss of a badly drawn table is (\d+)", [LOUD]),
     (r"makes the first loss about (\d+) in place of ([\d.]+\d)", [LOUD, round(math.log(V), 1)]),
     (r"For GPT-2's shape the loss is about (\d+), against", [745]),
     (r"GPT-2's has ([\d,]+) of them", [gpt2_tokenizer().vocab_size]),
-    (r"each of the three places ([\d,]+) scores", [gpt2_tokenizer().vocab_size]),
+    (r"each of the three positions ([\d,]+) scores", [gpt2_tokenizer().vocab_size]),
     (
         r"GPT-2 small has (\d+) blocks, (\d+) heads and a width of (\d+); GPT-3 has (\d+) blocks",
         [SMALL.n_layer, SMALL.n_head, SMALL.n_embd, GPT3_FAMILY["GPT-3 175B"]["n_layer"]],
     ),
-    (r"stands in (\w+) cells and has (\w+) classes", [3, 4]),
+    (r"fills (\w+) cells and has (\w+) classes", [3, 4]),
     (r"about (\d+) % of the words are chosen", [15]),  # Devlin et al. 2019, section 3.1
     (r"reads `\((\d+), (\d+), (\d+)\)`", [3, 10, V]),
     (r"`: (\d+) sequences, (\d+) positions, (\d+) scores", [3, 10, V]),
@@ -120,10 +120,17 @@ def test_the_first_losses_of_the_course_model():
 
 
 def test_fresh_weights_have_the_stated_deviation():
-    assert "draws its matrices and tables with a standard deviation of 0.02" in TEXT
+    assert (
+        "draws its tables and most matrices with a [standard deviation](00_start_here.ipynb#Glossary) of 0.02" in TEXT
+    )
+    assert r"both called `c_proj`, get $0.02/\sqrt{2L}$" in TEXT
     model = GPT(COURSE_MODEL)
     for tensor in (model.wte.weight, model.wpe.weight, model.h[0].attn.c_attn.weight, model.h[0].mlp.c_fc.weight):
         assert tensor.std().item() == pytest.approx(0.02, rel=0.1)
+    for depth in (2, 8):
+        block = GPT(replace(COURSE_MODEL, n_layer=depth)).h[0]
+        for matrix in (block.attn.c_proj.weight, block.mlp.c_proj.weight):
+            assert matrix.std().item() == pytest.approx(0.02 / math.sqrt(2 * depth), rel=0.1)
 
 
 def test_the_loud_score_is_about_the_width_and_the_vectors_about_its_root():
@@ -157,7 +164,7 @@ def test_the_first_losses_of_gpt2s_shape():
 
     # a sum over scores with a variance of d * 0.02 ** 2
     assert mean_loss() == pytest.approx(math.log(50_257) + 768 * 0.02**2 / 2, abs=0.02)
-    (stated,) = re.findall(r"about 745, against about ([\d.]+\d) for a model that starts soundly", TEXT)
+    (stated,) = re.findall(r"about 745, against about ([\d.]+\d) for a model with a sound start", TEXT)
     assert mean_loss() == pytest.approx(float(stated), abs=0.1)  # the issue says about 10.9
     model.wte.reset_parameters()
     assert mean_loss() == pytest.approx(745, rel=0.01)
@@ -262,7 +269,7 @@ def test_the_word_and_looks_at_jack_as_stated():
     panel = AttentionExplorer()
     (place, share), = re.findall(
         r"Put the word on (\d+), the \*and\* before the second \*Jack\*\. Heads 0 and 2 of layer 0 look at the first "
-        r"\*Jack\*, with (\d+) %, although \*Ruby\* stands there too",
+        r"\*Jack\*, with (\d+) %, although \*Ruby\* is there too",
         TEXT,
     )  # fmt: skip
     ids, _, _ = panel._read()

@@ -150,7 +150,7 @@ def test_stories_agree_the_more_the_lower_the_temperature():
 
 
 def test_below_a_temperature_of_0_6_the_stories_become_fewer():
-    assert "Below 0.6 the stories also become fewer" in TEXT
+    assert "Below 0.6 there are also fewer different stories" in TEXT
     different = [len(samples(1, temperature=temperature).unique(dim=0)) / 500 for temperature in (0.4, 0.6)]
     assert different[0] < 0.8
     assert different[1] > 0.95

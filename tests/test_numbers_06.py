@@ -51,8 +51,8 @@ STATED = [
 ]
 IN_THE_QUIZ = [
     (r"^Row (\d+)\.\nPositions count from 0", [len(range(10))]),
-    (r"the eleventh token stands at place (\d+): the length of the cache", [11 - 1]),
-    (r"Ten tokens stand at the places (\d+) to (\d+)\.", [0, 9]),
+    (r"the eleventh token has position (\d+): the length of the cache", [11 - 1]),
+    (r"Ten tokens have the positions (\d+) to (\d+)\.", [0, 9]),
 ]
 
 

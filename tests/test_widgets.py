@@ -267,7 +267,7 @@ def test_a_question_answers_every_choice_with_its_reason():
 
 def test_a_quiz_counts_right_answers_and_prints_without_them():
     panel = widgets.Quiz("01")
-    assert repr(panel) == "Quiz of lesson 01: 0 of 6 questions answered rightly."
+    assert repr(panel) == "Quiz of lesson 01: 0 of 6 questions answered correctly."
     panel.questions[0].choice.index = panel.questions[0]._right
     panel.questions[0].check.click()
     assert "1 of 6" in repr(panel)

@@ -200,8 +200,9 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """A whole GPT-2: one token table that works at both ends, a position table, L blocks, a final layer norm.
 
-    Fresh weights follow GPT-2: normal with std 0.02, residual projections 0.02 / sqrt(2L), biases 0; they come from
-    torch's default generator, and one seed gives the same table, blocks and norms whether the head is tied or not.
+    Fresh weights follow Hugging Face's port of GPT-2: normal with std 0.02 (OpenAI's code draws wpe with 0.01),
+    residual projections 0.02 / sqrt(2L), biases 0; they come from torch's default generator, and one seed gives the
+    same table, blocks and norms whether the head is tied or not.
     With config.tied, `lm_head.weight is wte.weight` stays true through deepcopy, pickle, `to`, `to_empty` and
     `load_state_dict`, with assign=True as well. Raises ValueError if the weights alone exceed this machine's memory.
     """

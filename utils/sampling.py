@@ -70,17 +70,17 @@ def _top_p(probs, scores, p):
 
 
 def draw(probs, generator=None):
-    """One token from each row: the first whose cumulated probability exceeds a uniform random number.
+    """One token from each row: the first whose cumulative probability exceeds a uniform random number.
 
     probs (B, V), rows summing to 1 -> ids (B, 1), int64. A token of probability 0 is never drawn.
     One random number is used for each row, from `generator` or from PyTorch's own.
     """
-    cumulated = probs.cumsum(-1, dtype=torch.float64)  # (B, V), ends in 1, but for rounding
+    cumulative = probs.cumsum(-1, dtype=torch.float64)  # (B, V), ends in 1, but for rounding
     u = torch.rand(
         probs.shape[0], 1, dtype=torch.float64, generator=generator, device=probs.device
     )  # (B, 1), from 0 up to below 1
     # u is at most 1 - 2**-53, so its product with the whole stays below the whole, in float64 too
-    return torch.searchsorted(cumulated, u * cumulated[:, -1:], right=True)  # (B, 1)
+    return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)  # (B, 1)
 
 
 def generate(

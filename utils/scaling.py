@@ -49,8 +49,8 @@ def matmul_flops(cfg, n_tokens) -> dict[str, int]:
 def training_flops(n_params, n_tokens):
     """FLOPs to train n_params on n_tokens, about: 6 N D (Kaplan et al. 2020, section 2.1).
 
-    Each parameter multiplies and adds once a token on the way forward, and twice on the way back. Kaplan et al. leave
-    the tables out of N; for a large model that makes little difference.
+    Each parameter multiplies and adds once a token in the forward pass, and twice in the backward pass. Kaplan et al.
+    leave the tables out of N; for a large model that makes little difference.
     Raises TypeError or ValueError for what is not a number above 0.
     """
     return 6 * _amount("n_params", n_params) * _amount("n_tokens", n_tokens)

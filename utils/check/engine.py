@@ -161,7 +161,7 @@ def _inputs(args):
 def by_cases(cases, right, mistakes=(), signs=()):
     """A probe that compares a function with `right` on every case.
 
-    cases: () -> list of argument tuples, the smallest first. right: the same function, done rightly.
+    cases: () -> list of argument tuples, the smallest first. right: the same function, done correctly.
     mistakes: (diagnosis, function that makes the mistake), the most particular first; one that raises matches an
     answer that raises. signs: (diagnosis, predicate of result and wanted result), for what no such function shows.
     """

@@ -23,7 +23,7 @@ _SHAPE = Exercise(
             ("this is the shape; the result is one number made from it.", lambda table: tuple(table.shape)),
         ),
     ),
-    meaning="a table of V rows and d columns holds V times d numbers, and a model's table is counted just so.",
+    meaning="a table of V rows and d columns holds V times d numbers, and a model's table is counted the same way.",
     hints=(
         "`table.shape` is a pair: how many rows, and how many numbers in each.",
         "A rectangle's area is found in the same way.",

@@ -86,7 +86,7 @@ def _finish(ax, names, settings):
 
 @styled
 def one_draw(text, seen_from, probs, vocab, bars, u=None, drawn=None, settings=""):
-    """One step of generation: the text so far, the cumulated probabilities with the random number, the bars.
+    """One step of generation: the text so far, the cumulative probabilities with the random number, the bars.
 
     text: the tokens so far as strings, the drawn one last; seen_from: where the model's context begins in it;
     probs (V,): from what the step draws; vocab: V strings; bars: ids from the top, the last one gives way to a drawn

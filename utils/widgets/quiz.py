@@ -55,9 +55,9 @@ class Quiz(ipywidgets.VBox):
 
     @property
     def sentence(self):
-        """How many of the questions are answered rightly by now."""
+        """How many of the questions are answered correctly by now."""
         right = sum(question.right for question in self.questions)
-        return f"Quiz of lesson {self.lesson}: {right} of {len(self.questions)} questions answered rightly."
+        return f"Quiz of lesson {self.lesson}: {right} of {len(self.questions)} questions answered correctly."
 
     def close(self):
         """Close the quiz and everything in it."""

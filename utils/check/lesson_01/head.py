@@ -16,6 +16,7 @@ def _softmax_cases():
         (np.array([1000.0, 1002.0, 1001.0, -1000.0]), 3),
         (np.array([-2000.0, -2001.0]), 1),
         (spread, 8),
+        (np.array([99_999.0, 0.0, 100_000.0]), 2),  # too large for a longer float
     ]
 
 

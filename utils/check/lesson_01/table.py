@@ -160,7 +160,7 @@ SCORES = Exercise(
             ),
         ),
     ),
-    meaning="the token table, transposed, is the whole head: one dot product for each token, whatever comes before.",
+    meaning="the token table, transposed, is the whole head: one dot product for each token.",
     hints=(
         "A dot product multiplies place by place and adds up. Do that with every row of the table.",
         "The matrix product `@` does many dot products at once; the table must be turned so that the widths meet.",

@@ -1,103 +1,14 @@
-"""Exercises 2.2 and 2.3: the causal mask, and the attention of one head."""
+"""Exercise 2.3: the attention of one head."""
 
 import math
 
-import numpy as np
 import torch
 
-from utils.check.compare import as_array, same
 from utils.check.engine import Exercise, Verdict, Wrong, by_cases, judge
+from utils.check.lesson_02.mask import causal_mask
 from utils.check.lesson_02.parts import normal
 
 INFINITY = float("inf")
-
-
-def _mask_cases():
-    return [(3,), (1,), (5,)]
-
-
-def _mask(n_tokens):
-    return torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril()
-
-
-def _is_to_be_added(result, want):
-    """Is this a mask of zeros and large negative numbers, to be added to the scores?"""
-    given = as_array(result)
-    if given is None or given.dtype.kind != "f" or given.shape != want.shape or np.isnan(given).any():
-        return False
-    return bool((given < -100).any() and ((given == 0) | (given < -100)).all())
-
-
-MASK = Exercise(
-    number="2.2",
-    target="An example: 2 tokens give [[True, False], [True, True]].",
-    probe=by_cases(
-        _mask_cases,
-        right=_mask,
-        signs=(
-            (
-                "this is a mask to add to the scores, of 0 and large negative numbers; True and False are wanted.",
-                _is_to_be_added,
-            ),
-            (
-                "the ones stand well, but as numbers; True and False are wanted: compare, or use `dtype=torch.bool`.",
-                lambda result, want: same(result, want) and as_array(result).dtype.kind != "b",
-            ),
-        ),
-        mistakes=(
-            (
-                "rows and columns are swapped: a row is the word that looks, a column the word looked at.",
-                lambda n_tokens: _mask(n_tokens).T,
-            ),
-            (
-                "no word may look at itself here, and the first one at nothing; the diagonal belongs to the mask.",
-                lambda n_tokens: _mask(n_tokens).tril(-1),
-            ),
-            (
-                "True stands where looking is forbidden, as some libraries have it; here True means allowed.",
-                lambda n_tokens: ~_mask(n_tokens),
-            ),
-            (
-                "every word may look at every word, those after it too; where is the future shut out?",
-                lambda n_tokens: torch.ones(n_tokens, n_tokens),
-            ),
-            (
-                "every word may look one word ahead; the last one allowed is the word itself.",
-                lambda n_tokens: torch.ones(n_tokens, n_tokens).tril(1),
-            ),
-            (
-                "every word sees itself alone; those before it are allowed too.",
-                lambda n_tokens: torch.eye(n_tokens),
-            ),
-            (
-                "every word sees itself and the one before it; all the earlier ones are allowed.",
-                lambda n_tokens: _mask(n_tokens).triu(-1),
-            ),
-            (
-                "no word may look at anything: where are the places that are allowed?",
-                lambda n_tokens: torch.zeros(n_tokens, n_tokens),
-            ),
-            (
-                "the triangle leans to the other side: column 0 is the first word, and every word may look at it.",
-                lambda n_tokens: _mask(n_tokens).flip(1),
-            ),
-            (
-                "these are the numbers of the allowed words; a row of True and False for each word is wanted.",
-                lambda n_tokens: torch.arange(n_tokens) * _mask(n_tokens),
-            ),
-            (
-                "this counts how many words each may look at; a row of True and False for each word is wanted.",
-                lambda n_tokens: _mask(n_tokens).sum(1),
-            ),
-        ),
-    ),
-    meaning="a triangle of True is all that keeps a GPT from reading the words that it is to predict.",
-    hints=(
-        "Start with a square: one row for each word that looks, one column for each word that it may look at.",
-        "In row t the columns from 0 to t are True. What shape do the True places make together?",
-        "Comparing a column of row numbers with a row of column numbers gives it; so does keeping a triangle of ones.",
-    ),
-)
 
 
 def _one_head_cases():
@@ -108,6 +19,14 @@ def _one_head_cases():
         (q, k, v),
         tuple(normal(3, 3, seed=seed) for seed in (1, 2, 3)),
         tuple(2 * normal(6, 4, seed=seed) for seed in (4, 5, 6)),
+    ]
+
+
+def _batch_cases():
+    return [
+        tuple(normal(1, 2, 2, seed=seed) for seed in (1, 2, 3)),
+        tuple(normal(2, 5, 4, seed=seed) for seed in (4, 5, 6)),
+        tuple(normal(3, 3, 3, seed=seed) for seed in (7, 8, 9)),
     ]
 
 
@@ -124,7 +43,7 @@ def _scores(q, k, scale=None):
 
 
 def _seen(scores, mask=None, fill=-INFINITY):
-    return scores.masked_fill(~(_mask(scores.shape[-1]) if mask is None else mask(scores.shape[-1])), fill)
+    return scores.masked_fill(~(causal_mask(scores.shape[-1]) if mask is None else mask(scores.shape[-1])), fill)
 
 
 def _attend(q, k, v, scale=None, mask=None, fill=-INFINITY, dim=-1):
@@ -134,6 +53,68 @@ def _attend(q, k, v, scale=None, mask=None, fill=-INFINITY, dim=-1):
 def _masked_late(q, k, v):
     return _seen(_scores(q, k).softmax(-1), fill=0.0) @ v
 
+
+def _counted(turn=lambda k: k.mT, width=-1, size=-2, dim=lambda places: -1):
+    """Attention with a place of the shape counted otherwise: the two of k that turn, the head's width, the number
+    of tokens for the mask, or the softmax's place among so many."""
+
+    def attend(q, k, v):
+        scores = q @ turn(k) * q.shape[width] ** -0.5
+        seen = scores.masked_fill(~causal_mask(q.shape[size]), -INFINITY)
+        return seen.softmax(dim(seen.ndim)) @ v
+
+    return attend
+
+
+def _turned_whole(q, k, v):
+    scores = q @ k.T * q.shape[-1] ** -0.5
+    return scores.masked_fill(torch.ones_like(scores).tril() == 0, -INFINITY).softmax(-1) @ v
+
+
+_COUNTED_MISTAKES = (
+    *(
+        (
+            f"k is turned at the places {place} and {place + 1}, counted from the front; with more places before them, "
+            "or with fewer, the last two are others.",
+            _counted(turn=lambda k, place=place: k.transpose(place, place + 1)),
+        )
+        for place in (0, 1)
+    ),
+    *(
+        ("`.T` turns all places of k round, a batch and heads too; the last two alone have to change.", mistake)
+        for mistake in (_counted(turn=lambda k: k.T), _turned_whole)
+    ),
+    *(
+        (
+            f"the scores are divided by the root of `shape[{place}]`, counted from the front; that is {what}, and the "
+            "head's width is the last place.",
+            _counted(width=place),
+        )
+        for place, what in (
+            (0, "the number of tokens, or the batch"),
+            (1, "the number of tokens with a batch, and of heads with several heads"),
+            (2, "the number of tokens with several heads"),
+        )
+    ),
+    *(
+        (
+            f"the mask has `shape[{place}]` rows, counted from the front; the tokens are the last place but one.",
+            _counted(size=place),
+        )
+        for place in (0, 1)
+    ),
+    *(
+        (
+            f"the softmax runs along the place {place}, counted from the front; the keys of a word lie along the last.",
+            _counted(dim=lambda places, place=place: place),
+        )
+        for place in (1, 2)
+    ),
+    (
+        "without `dim` the softmax guesses its place, and with a batch it takes the first; tell it the last.",
+        _counted(dim=lambda places: 0 if places == 3 else 1),
+    ),
+)
 
 _ATTENTION_MISTAKES = (
     (
@@ -172,9 +153,36 @@ _ATTENTION_MISTAKES = (
         "forbidden scores are set to 0, and the softmax still gives those words weight; which score gives none?",
         lambda q, k, v: _attend(q, k, v, fill=0.0),
     ),
+    *(
+        (
+            "forbidden scores are set to a low number, and the softmax still gives those words some weight; "
+            "which score gives none?",
+            lambda q, k, v, fill=fill: _attend(q, k, v, fill=fill),
+        )
+        for fill in (-1, -5, -10)
+    ),
+    (
+        "forbidden scores are set to plus infinity, and the softmax of that is NaN; its sign is minus.",
+        lambda q, k, v: _attend(q, k, v, fill=INFINITY),
+    ),
+    *(
+        (
+            f"the scores are divided by {root}, whatever the head's width is; it stands in the shape.",
+            lambda q, k, v, root=root: _attend(q, k, v, scale=lambda T, d_head: 1 / root),
+        )
+        for root in (4, 8)
+    ),
+    (
+        "every word sees one word ahead; the last one allowed is the word itself.",
+        lambda q, k, v: _seen(_scores(q, k), mask=lambda T: torch.ones(T, T).tril(1) == 1).softmax(-1) @ v,
+    ),
+    (
+        "only the last word's result is there; every word has one.",
+        lambda q, k, v: _attend(q, k, v)[..., -1, :],
+    ),
     (
         "the mask is added as ones and zeros, which only raises some scores by 1; forbidden ones must get no weight.",
-        lambda q, k, v: (_scores(q, k) + _mask(q.shape[-2])).softmax(-1) @ v,
+        lambda q, k, v: (_scores(q, k) + causal_mask(q.shape[-2])).softmax(-1) @ v,
     ),
     (
         "the softmax runs down the columns: each row, the word that looks, must have weights that sum to 1.",
@@ -186,15 +194,15 @@ _ATTENTION_MISTAKES = (
     ),
     (
         "every word looks at itself and the words after it; the mask is turned round.",
-        lambda q, k, v: _attend(q, k, v, mask=lambda T: _mask(T).T),
+        lambda q, k, v: _attend(q, k, v, mask=lambda T: causal_mask(T).T),
     ),
     (
         "the first row is NaN: a word that may not even look at itself has nothing to share its weight among.",
-        lambda q, k, v: _attend(q, k, v, mask=lambda T: _mask(T).tril(-1)),
+        lambda q, k, v: _attend(q, k, v, mask=lambda T: causal_mask(T).tril(-1)),
     ),
     (
         "the last row is NaN, since the mask is inside out: it forbids what it should allow.",
-        lambda q, k, v: _attend(q, k, v, mask=lambda T: ~_mask(T)),
+        lambda q, k, v: _attend(q, k, v, mask=lambda T: ~causal_mask(T)),
     ),
     (
         "every number is NaN, as minus infinity times 0 is; put it in the forbidden places alone, with `masked_fill`.",
@@ -234,8 +242,14 @@ _ATTENTION_MISTAKES = (
     ),
 )
 
-_one_head = by_cases(_one_head_cases, right=_attend, mistakes=_ATTENTION_MISTAKES)
-_many_heads = by_cases(_many_head_cases, right=_attend, mistakes=_ATTENTION_MISTAKES)
+_BY_SHAPE = {
+    "one head, (T, d_head)": by_cases(_one_head_cases, right=_attend, mistakes=_ATTENTION_MISTAKES),
+    "a batch, (B, T, d_head)": by_cases(_batch_cases, right=_attend, mistakes=_ATTENTION_MISTAKES),
+    "several heads, (B, H, T, d_head)": by_cases(_many_head_cases, right=_attend, mistakes=_ATTENTION_MISTAKES),
+}
+_by_place = by_cases(
+    lambda: [*_one_head_cases(), *_batch_cases(), *_many_head_cases()], right=_attend, mistakes=_COUNTED_MISTAKES
+)
 
 
 def _diagnosis(probe, function):
@@ -248,13 +262,15 @@ def _diagnosis(probe, function):
 
 
 def _attention_probe(function):
-    one, many = _diagnosis(_one_head, function), _diagnosis(_many_heads, function)
-    if one and many:
-        raise one
-    if many:
-        raise Wrong(f"right for one head, (T, d_head), and not for several, (B, H, T, d_head): {many}")
-    if one:
-        raise Wrong(f"right for several heads, (B, H, T, d_head), and not for one alone, (T, d_head): {one}")
+    found = {shape: _diagnosis(probe, function) for shape, probe in _BY_SHAPE.items()}
+    right = [shape for shape, diagnosis in found.items() if diagnosis is None]
+    if len(right) == len(found):
+        return
+    place = _diagnosis(_by_place, function)
+    if str(place).startswith(tuple(text for text, mistake in _COUNTED_MISTAKES)):
+        raise place
+    shape, diagnosis = next((shape, diagnosis) for shape, diagnosis in found.items() if diagnosis)
+    raise Wrong(f"right for {' and '.join(right)}, and not for {shape}: {diagnosis}") if right else diagnosis
 
 
 ATTENTION = Exercise(
@@ -268,11 +284,6 @@ ATTENTION = Exercise(
         "Before the softmax, `masked_fill` puts minus infinity where exercise 2.2's mask has False.",
     ),
 )
-
-
-def ex_2_2(answer) -> Verdict:
-    """Exercise 2.2: the causal mask. answer(n_tokens) -> bool (T, T), True where the row may look at the column."""
-    return judge(MASK, answer)
 
 
 def ex_2_3(answer) -> Verdict:

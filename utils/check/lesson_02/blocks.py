@@ -133,6 +133,38 @@ _BLOCK_MISTAKES = (
         lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, mlp, ln_2),
     ),
     (
+        "both halves multiply the stream by what they found; they add it.",
+        lambda x, ln_1, attn, ln_2, mlp: (h := x * attn(ln_1(x))) * mlp(ln_2(h)),
+    ),
+    (
+        "both halves take what they found off the stream; they add it.",
+        lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_1, lambda x: -attn(x), ln_2, lambda x: -mlp(x)),
+    ),
+    (
+        "there is one sum, round both halves together; each half adds its own result.",
+        lambda x, ln_1, attn, ln_2, mlp: x + mlp(ln_2(attn(ln_1(x)))),
+    ),
+    (
+        "x is added a second time, with the MLP's result; the second half adds to the first half's sum alone.",
+        lambda x, ln_1, attn, ln_2, mlp: x + _block(x, ln_1, attn, ln_2, mlp),
+    ),
+    (
+        "ln_2 comes once more at the end; what leaves a block is the sum itself, without a norm.",
+        lambda x, ln_1, attn, ln_2, mlp: ln_2(_block(x, ln_1, attn, ln_2, mlp)),
+    ),
+    (
+        "the first half is post-norm: ln_1 stands after its sum, and belongs before attention.",
+        lambda x, ln_1, attn, ln_2, mlp: _half(ln_1(x + attn(x)), ln_2, mlp),
+    ),
+    (
+        "the second half is post-norm: ln_2 stands after its sum, and belongs before the MLP.",
+        lambda x, ln_1, attn, ln_2, mlp: ln_2(_half(_half(x, ln_1, attn), _same, mlp)),
+    ),
+    (
+        "this is attention's result alone; two sums and the MLP are missing.",
+        lambda x, ln_1, attn, ln_2, mlp: attn(ln_1(x)),
+    ),
+    (
         "only the first half is there; the MLP and its norm are missing.",
         lambda x, ln_1, attn, ln_2, mlp: _half(x, ln_1, attn),
     ),

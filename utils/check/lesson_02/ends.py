@@ -74,14 +74,8 @@ EMBEDDING = Exercise(
                 "the positions run backwards: the first token stands at place 0.",
                 lambda ids, wte, wpe: wte[ids] + wpe[: ids.shape[1]].flip(0),
             ),
-            (
-                "the two rows are multiplied; add them.",
-                lambda ids, wte, wpe: wte[ids] * wpe[: ids.shape[1]],
-            ),
-            (
-                "every token has the position row of place 0.",
-                lambda ids, wte, wpe: wte[ids] + wpe[0],
-            ),
+            ("the two rows are multiplied; add them.", lambda ids, wte, wpe: wte[ids] * wpe[: ids.shape[1]]),
+            ("every token has the position row of place 0.", lambda ids, wte, wpe: wte[ids] + wpe[0]),
             (
                 "every token has the position row of the last place; each has its own.",
                 lambda ids, wte, wpe: wte[ids] + wpe[ids.shape[1] - 1],
@@ -105,6 +99,10 @@ EMBEDDING = Exercise(
             (
                 "the token rows are multiplied by the root of the width, as in the first transformer; not so in GPT-2.",
                 lambda ids, wte, wpe: wte[ids] * wte.shape[1] ** 0.5 + wpe[: ids.shape[1]],
+            ),
+            (
+                "only the first sequence is there; each of the batch has its vectors.",
+                lambda ids, wte, wpe: _embed(ids, wte, wpe)[0],
             ),
             (
                 "this is the mean of the two rows; their sum is wanted.",
@@ -230,6 +228,38 @@ _FORWARD_MISTAKES = (
     (
         "the scores are against the position table; the head is the token table.",
         lambda ids, wte, wpe, blocks, ln_f: ln_f(_through(_embed(ids, wte, wpe), blocks)) @ wpe.T,
+    ),
+    (
+        "the position table is read at the token's id; read it at the place where the token stands.",
+        lambda ids, wte, wpe, blocks, ln_f: ln_f(_through(wte[ids] + wpe[ids], blocks)) @ wte.T,
+    ),
+    (
+        "positions are counted from 1; the first token stands at place 0.",
+        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe[1:], blocks, ln_f),
+    ),
+    (
+        "the first block is left out: a list is counted from 0.",
+        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[1:], ln_f),
+    ),
+    (
+        "the last block is left out; all of the list run.",
+        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[:-1], ln_f),
+    ),
+    (
+        "the first block runs each time; each block of the list runs once.",
+        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[:1] * len(blocks), ln_f),
+    ),
+    (
+        "the final layer norm comes twice; it comes once, after the last block.",
+        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, [*blocks, ln_f], ln_f),
+    ),
+    (
+        "the final layer norm also comes before the blocks; it comes once, after the last of them.",
+        lambda ids, wte, wpe, blocks, ln_f: ln_f(_through(ln_f(_embed(ids, wte, wpe)), blocks)) @ wte.T,
+    ),
+    (
+        "only the first sequence is there; each of the batch has its scores.",
+        lambda *case: _forward(*case)[0],
     ),
     (
         "these are the vectors after the final layer norm; the head, one score for each token, is missing.",

@@ -69,6 +69,14 @@ _split_by_cases = by_cases(
             lambda x, n_head: x,
         ),
         (
+            "the heads stand last, (B, T, d_head, H); they belong before the words.",
+            lambda x, n_head: x.unflatten(-1, (n_head, -1)).transpose(2, 3),
+        ),
+        (
+            "the heads run backwards: the first d_head columns are head 0.",
+            lambda x, n_head: _split(x, n_head).flip(1),
+        ),
+        (
             "this is the first head alone; all of them are wanted, in a place of their own.",
             lambda x, n_head: _split(x, n_head)[:, 0],
         ),
@@ -103,6 +111,18 @@ _merge_by_cases = by_cases(
         (
             "the heads stand one behind the other along the words; put them side by side along the width.",
             lambda x: x.flatten(1, 2),
+        ),
+        (
+            "the words are joined too, into one row for each sequence; join the heads alone.",
+            lambda x: x.transpose(1, 2).flatten(1),
+        ),
+        (
+            "the words are joined too, into one row for each sequence; join the heads alone.",
+            lambda x: x.flatten(1),
+        ),
+        (
+            "the heads run backwards: head 0's numbers come first.",
+            lambda x: _merge(x.flip(1)),
         ),
         (
             "this is the first head alone; all of them belong side by side.",

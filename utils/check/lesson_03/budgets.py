@@ -12,6 +12,9 @@ def _budget_cases():
         (114_944, 200, 32, 2, 4),  # the course model itself
         (114_943, 200, 32, 2, 4),
         (300_000, 1_000, 64, 3, 6),
+        (2_500, 20, 6, 2, 4),
+        (9_900, 12, 5, 1, 5),
+        (60_000, 300, 90, 2, 1),
     ]
 
 
@@ -64,7 +67,27 @@ WIDEST = Exercise(
             ),
             (
                 "the width is rounded up to a multiple of n_head, and then it may cost more than the budget.",
+                lambda *case: math.ceil(_root(*case) / case[-1]) * case[-1],
+            ),
+            (
+                "the width is rounded up to a multiple of n_head, and then it may cost more than the budget.",
                 lambda *case: -(-_any_width(*case) // case[-1]) * case[-1],
+            ),
+            (
+                "the width is rounded to the nearest multiple of n_head; where that is above, it costs too much.",
+                lambda *case: round(_root(*case) / case[-1]) * case[-1],
+            ),
+            (
+                "this is one too many: the first whole width above the budget, and no multiple of n_head.",
+                lambda *case: _any_width(*case) + 1,
+            ),
+            (
+                "the width is rounded up to a whole number, beyond the budget; it is a multiple of n_head below it.",
+                lambda *case: math.ceil(_root(*case)),
+            ),
+            (
+                "the width is rounded to the nearest whole number; it is a multiple of n_head within the budget.",
+                lambda *case: round(_root(*case)),
             ),
             (
                 "the width is a multiple of n_layer; it is the heads that share it.",
@@ -82,6 +105,19 @@ WIDEST = Exercise(
                 "only 12 L d² is counted; tables, biases and layer norms take from the budget too.",
                 lambda *case: _widest(*case, count=lambda V, n, d, L: 12 * L * d * d),
             ),
+            *(
+                (
+                    f"the {table} table is left out; it takes from the budget too.",
+                    lambda *case, rows=rows: _widest(
+                        *case, count=lambda V, n, d, L: gpt_params(V, n, d, L) - rows(V, n) * d
+                    ),
+                )
+                for table, rows in (("position", lambda V, n: n), ("token", lambda V, n: V))
+            ),
+            (
+                "biases and layer norms are left out: 13 L d and 2 d numbers of the budget.",
+                lambda *case: _widest(*case, count=lambda V, n, d, L: 12 * L * d * d + (V + n) * d),
+            ),
             (
                 "the token table is counted twice; the model is tied.",
                 lambda *case: _widest(*case, count=lambda V, n, d, L: gpt_params(V, n, d, L, tied=False)),
@@ -97,6 +133,10 @@ WIDEST = Exercise(
             (
                 "the width is doubled at each step, which skips most widths; add n_head at each.",
                 _doubled,
+            ),
+            (
+                "this is what is left of the budget; the width is wanted.",
+                lambda budget, V, n, L, H: budget - gpt_params(V, n, _widest(budget, V, n, L, H), L),
             ),
             (
                 "this is the width of one head, or the number of steps; the whole width is wanted.",
@@ -163,6 +203,22 @@ BYTES = Exercise(
             (
                 "a further copy of the weights in 4 bytes is counted; mixed precision keeps one, plain AdamW does not.",
                 lambda n, w: n * (2 * w + 12),
+            ),
+            (
+                "three numbers of weight_bytes are counted: a gradient and two moments belong to each weight, and the "
+                "moments have 4 bytes.",
+                lambda n, w: 3 * n * w,
+            ),
+            (
+                "the moments are counted with 8 bytes each; a float32 has 4.",
+                lambda n, w: n * (2 * w + 16),
+            ),
+            *(
+                (
+                    "`n_params` multiplies one part alone: put the bytes of one parameter in brackets.",
+                    mistake,
+                )
+                for mistake in (lambda n, w: 2 * n * w + 8, lambda n, w: 2 * w + 8 * n)
             ),
             (
                 "these are the moments alone; weights and gradients come with them.",

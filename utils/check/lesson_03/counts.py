@@ -1,113 +1,8 @@
-"""Exercises 3.1, 3.2 and 3.3: one block, the whole model, and the token table's share of it."""
+"""Exercises 3.2 and 3.3: the whole model, and the token table's share of it."""
 
 from utils.check.engine import Exercise, Verdict, by_cases, judge
+from utils.check.lesson_03.block import block
 from utils.counting import gpt_params
-
-
-def _width_cases():
-    return [(2,), (5,), (64,), (768,)]
-
-
-def _block(d):
-    return 12 * d * d + 13 * d
-
-
-BLOCK = Exercise(
-    number="3.1",
-    target="An example: a block of width 2 holds 74 numbers.",
-    probe=by_cases(
-        _width_cases,
-        right=_block,
-        mistakes=(
-            (
-                "these are the matrices alone; biases and layer norms are parameters too.",
-                lambda d: 12 * d * d,
-            ),
-            (
-                "the biases are missing: nn.Linear has one number for each of its outputs beside the matrix.",
-                lambda d: _block(d) - 9 * d,
-            ),
-            (
-                "4 d numbers are missing: are the two layer norms counted, and the biases of attention?",
-                lambda d: _block(d) - 4 * d,
-            ),
-            (
-                "2 d numbers are missing: there are two layer norms, and each has a scale and a shift.",
-                lambda d: _block(d) - 2 * d,
-            ),
-            (
-                "5 d numbers are missing: the MLP's two layers have biases, one of width 4 d and one of width d.",
-                lambda d: _block(d) - 5 * d,
-            ),
-            (
-                "3 d numbers are missing: a bias has as many numbers as its layer has outputs. Which layer has 4 d?",
-                lambda d: _block(d) - 3 * d,
-            ),
-            (
-                "3 d numbers are too many: a bias has as many numbers as its layer has outputs. Which has only d?",
-                lambda d: _block(d) + 3 * d,
-            ),
-            (
-                "d numbers are missing: the last layer of attention or of the MLP has a bias too.",
-                lambda d: _block(d) - d,
-            ),
-            (
-                "of queries, keys and values only one is counted; each has a matrix and a bias.",
-                lambda d: _block(d) - 2 * (d * d + d),
-            ),
-            (
-                "attention is counted with one matrix; queries, keys, values and the way back have one each.",
-                lambda d: _block(d) - 3 * (d * d + d),
-            ),
-            (
-                "attention's last layer, `c_proj`, is missing: what the heads found goes through one matrix more.",
-                lambda d: _block(d) - (d * d + d),
-            ),
-            (
-                "the MLP is counted with one matrix; there is one to widen and one to narrow.",
-                lambda d: 4 * d * d + 4 * d + 4 * d * d + 4 * d + 4 * d,
-            ),
-            (
-                "the MLP is counted with one matrix; there is one to widen and one to narrow.",
-                lambda d: 4 * d * d + 4 * d + 4 * d * d + d + 4 * d,
-            ),
-            (
-                "the MLP is counted with matrices of d times d; its inner width is 4 d.",
-                lambda d: 4 * d * d + 4 * d + 2 * d * d + 2 * d + 4 * d,
-            ),
-            (
-                "queries, keys and values are counted for four heads; heads share the width, they add nothing.",
-                lambda d: _block(d) + 3 * 3 * (d * d + d),
-            ),
-            (
-                "attention is counted four times; heads share the width, they add nothing.",
-                lambda d: _block(d) + 3 * (4 * d * d + 4 * d),
-            ),
-            (
-                "this is attention alone; the MLP and two layer norms are in a block too.",
-                lambda d: 4 * d * d + 4 * d,
-            ),
-            (
-                "this is the MLP alone; attention and two layer norms are in a block too.",
-                lambda d: 8 * d * d + 5 * d,
-            ),
-            (
-                "2 d numbers are too many: the final layer norm stands after the blocks, not in one.",
-                lambda d: _block(d) + 2 * d,
-            ),
-            (
-                "this is twice the block.",
-                lambda d: 2 * _block(d),
-            ),
-        ),
-    ),
-    meaning="a block grows with the square of the width, and a published width is enough to count it.",
-    hints=(
-        "List a block's tensors with their shapes: two layer norms, two layers in attention, two in the MLP.",
-        "nn.Linear(a, b) holds a times b numbers and b more. A layer norm holds two vectors.",
-        "`c_attn` goes from d to 3 d and `c_proj` from d to d; `c_fc` from d to 4 d, and the MLP's `c_proj` back.",
-    ),
-)
 
 
 def _size_cases():
@@ -160,6 +55,38 @@ _TOTAL_MISTAKES = (
         lambda V, n, d, L: gpt_params(V, n, d, L, tied=False) + V,
     ),
     (
+        "there is a second token table, and no position table: n rows of d numbers belong in its place.",
+        lambda V, n, d, L: gpt_params(V, n, d, L, tied=False) - n * d,
+    ),
+    (
+        "both tables are counted twice; each is there once, and a tied head reads the token table.",
+        lambda V, n, d, L: gpt_params(V, n, d, L) + (V + n) * d,
+    ),
+    (
+        "the causal mask is counted; it is computed, and not a parameter.",
+        lambda V, n, d, L: gpt_params(V, n, d, L) + n * n * L,
+    ),
+    (
+        "tables and matrices alone are counted; biases and layer norms are parameters too.",
+        lambda V, n, d, L: 12 * L * d * d + (V + n) * d,
+    ),
+    (
+        "this is 12 L d² and the token table; the position table, biases and layer norms are parameters too.",
+        lambda V, n, d, L: 12 * L * d * d + V * d,
+    ),
+    (
+        "the layer norms are missing, those in the blocks and the final one.",
+        lambda V, n, d, L: gpt_params(V, n, d, L) - 4 * d * L - 2 * d,
+    ),
+    (
+        "the biases of the blocks are missing, 9 d in each.",
+        lambda V, n, d, L: gpt_params(V, n, d, L) - 9 * d * L,
+    ),
+    (
+        "the position table and the final layer norm are missing.",
+        lambda V, n, d, L: gpt_params(V, n, d, L) - n * d - 2 * d,
+    ),
+    (
         "a position is counted as one number; it is a row of d numbers.",
         lambda V, n, d, L: gpt_params(V, n, d, L) - n * d + n,
     ),
@@ -173,7 +100,7 @@ _TOTAL_MISTAKES = (
     ),
     (
         "these are the blocks; two tables and the final layer norm come with them.",
-        lambda V, n, d, L: L * _block(d),
+        lambda V, n, d, L: L * block(d),
     ),
     (
         "these are the two tables alone; the blocks and the final layer norm come with them.",
@@ -231,7 +158,19 @@ SHARE = Exercise(
             ),
             (
                 "the table is divided by the blocks; a share is of the whole model.",
-                lambda V, n, d, L: V * d / (L * _block(d)),
+                lambda V, n, d, L: V * d / (L * block(d)),
+            ),
+            (
+                "the table is divided by the two tables; a share is of the whole model.",
+                lambda V, n, d, L: V / (V + n),
+            ),
+            (
+                "the blocks are counted as 12 L d², and the rest is left out; divide by the whole of exercise 3.2.",
+                lambda V, n, d, L: V * d / (V * d + 12 * L * d * d),
+            ),
+            (
+                "the whole is counted without the position table.",
+                lambda V, n, d, L: V * d / (gpt_params(V, n, d, L) - n * d),
             ),
             (
                 "the fraction stands on its head: the table is the part, and the model the whole.",
@@ -270,11 +209,6 @@ SHARE = Exercise(
         "Divide with `/`, and leave all digits: 0.1887 is only how we print it.",
     ),
 )
-
-
-def ex_3_1(answer) -> Verdict:
-    """Exercise 3.1: the parameters of one block. answer(n_embd) -> int."""
-    return judge(BLOCK, answer)
 
 
 def ex_3_2(answer) -> Verdict:

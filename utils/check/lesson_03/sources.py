@@ -9,7 +9,7 @@ COURSE_MODEL = GPTConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=
 
 def _card_cases():
     small, largest = GPT2_FAMILY["GPT-2 small"], GPT2_FAMILY["GPT-2 XL"]
-    of_the_course = (114_944, 113_000, 128_000, 107_000, 100_000, 98_000, 1_000_000)
+    of_the_course = (114_944, 113_000, 128_000, 107_000, 118_900, 100_000, 98_000, 1_000_000)
     return [
         *((stated, COURSE_MODEL) for stated in of_the_course),
         (124_440_000, small),
@@ -84,9 +84,22 @@ CONVENTION = Exercise(
                 )
                 for bound in (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
             ),
+            *(
+                (
+                    f"{share} % is allowed, and 1 % is 0.01 of the number.",
+                    lambda stated, cfg, share=share: _named(
+                        stated, cfg, within=lambda a, b: _far(a, b) <= share / 100 * b
+                    ),
+                )
+                for share in (2, 5, 10)
+            ),
             (
-                "10 % is allowed, and 1 % is 0.01 of the number.",
-                lambda stated, cfg: _named(stated, cfg, within=lambda a, b: _far(a, b) <= 0.1 * b),
+                "0.1 % is allowed, and 1 % is 0.01 of the number.",
+                lambda stated, cfg: _named(stated, cfg, within=lambda a, b: _far(a, b) <= 0.001 * b),
+            ),
+            (
+                "the two results are swapped: a near count has its name, and a far one None.",
+                lambda stated, cfg: _named(stated, cfg, within=lambda a, b: _far(a, b) > 0.01 * b),
             ),
             (
                 "0.01 % is allowed; 1 % is 0.01 of the number, with nothing more to divide.",

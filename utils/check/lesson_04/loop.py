@@ -1,5 +1,7 @@
 """Exercise 4.6: the whole loop, with models of which it is known what comes next, or how often."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -96,6 +98,10 @@ _by_cases = by_cases(
         (
             "this is the prompt alone: each new token must be joined to `ids`, under that name.",
             _loop(done=lambda ids, p: p),
+        ),
+        (
+            "what is returned is cropped as well; crop what the model reads, and keep `ids` whole.",
+            _loop(done=lambda ids, p: ids[:, -4:]),
         ),
         (
             "only the last token drawn is there; the prompt and all new tokens are wanted.",
@@ -225,24 +231,39 @@ def _require_generator(function):
 
 
 def _require_temperature(function):
-    """Wrong if the less likely of two tokens does not come as often as the temperature has it."""
-    share = float((_drawn(function, _wavering(3.0, 0.0), 40, 50, temperature=2.0) == 1).float().mean())
-    wanted = float(torch.tensor([3.0, 0.0]).div(2).softmax(0)[1])
-    ignored, turned = (float(torch.tensor([3.0, 0.0]).mul(by).softmax(0)[1]) for by in (1, 2))
-    if abs(share - wanted) < 0.05:  # five standard deviations of 2,000 draws
-        return
-    why = "the tokens do not come as often as they should."
-    if abs(share - ignored) < 0.03:
-        why = "the temperature has no effect; it divides the scores, before the softmax."
-    elif abs(share - turned) < 0.01:
-        why = "a high temperature sharpens: the scores are multiplied by it, and they are divided by it."
-    shown = "\n  input   scores [3, 0], temperature 2, 2000 draws"
-    raise Wrong(f"{why}{shown}\n  yours   token 1 in {share:.1%} of them\n  wanted  about {wanted:.1%}")
+    """Wrong if the less likely of two tokens does not come as often as a temperature above 1, and one below, has it."""
+    for higher, temperature in ((3.0, 2.0), (1.0, 0.5)):
+        drawn = _drawn(function, _wavering(higher, 0.0), 40, 50, temperature=temperature)
+        share = float((drawn == 1).float().mean())
+        wanted, *mistaken = (
+            1 / (1 + math.exp(higher * by)) for by in (1 / temperature, 1, temperature, temperature**-2)
+        )
+        if abs(share - wanted) < 0.05:  # five standard deviations of 2,000 draws
+            continue
+        near, why = min((abs(share - other), why) for other, why in zip(mistaken, _TEMPERATURES, strict=True))
+        why = why if near < 0.03 else "the tokens do not come as often as they should."
+        shown = f"\n  input   scores [{higher:.0f}, 0], temperature {temperature:g}, 2000 draws"
+        raise Wrong(f"{why}{shown}\n  yours   token 1 in {share:.1%} of them\n  wanted  about {wanted:.1%}")
+
+
+_TEMPERATURES = (
+    "the temperature has no effect here; it divides the scores, before the softmax.",
+    "a high temperature sharpens: the scores are multiplied by it, and they are divided by it.",
+    "the scores are divided by the temperature twice, or by its square; divide once.",
+)
+
+
+def _require_whole_numbers(function):
+    """Wrong if what it returns could not be looked up in a table."""
+    result = as_array(_run(function, _adding(), torch.tensor([[1, 2]]), 1))
+    if result is not None and result.dtype.kind == "f":
+        raise Wrong("the tokens are right, but as floats; ids choose rows of a table, so they are whole numbers.")
 
 
 def _loop_probe(function):
     _require_probabilities(function)
     _by_cases(function)
+    _require_whole_numbers(function)
     _require_chance(function)
     _require_generator(function)
     _require_temperature(function)

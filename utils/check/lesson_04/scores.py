@@ -98,6 +98,17 @@ _by_cases = by_cases(
             "these are the scores averaged over the places; only the last place knows the whole text.",
             lambda model, ids: _all_scores(model, ids).mean(1),
         ),
+        *(
+            (
+                "the scores of all places are put together; only those of the last place count.",
+                lambda model, ids, join=join: join(_all_scores(model, ids), 1),
+            )
+            for join in (torch.sum, torch.amax)
+        ),
+        (
+            "a softmax has made probabilities of them, along the batch; the scores are wanted as they are.",
+            lambda model, ids: _last(model, ids).softmax(0),
+        ),
         (
             "a softmax has made probabilities of them; the scores are wanted as they are.",
             lambda model, ids: _last(model, ids).softmax(-1),

@@ -184,6 +184,27 @@ TOP_K = Exercise(
                 "a softmax follows; the scores that stay are wanted as they are.",
                 lambda x, k: _keep_top_k(x, k).softmax(-1),
             ),
+            (
+                "these are probabilities, cut; cut the scores, and the softmax comes later.",
+                lambda x, k: _keep_top_k(x.softmax(-1), k),
+            ),
+            (
+                "these are log-probabilities, cut; cut the scores as they are.",
+                lambda x, k: _keep_top_k(x.log_softmax(-1), k),
+            ),
+            (
+                "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
+                "sorted place, and not which place a token has.",
+                lambda x, k: _without(x, _order(x) < k),
+            ),
+            (
+                "the ids are those of the unsorted scores, and the scores stand in sorted order.",
+                lambda x, k: _without(x.sort(descending=True).values, _mask(x, _order(x)[..., :k])),
+            ),
+            (
+                "the first k ids stay, whatever their scores are.",
+                lambda x, k: _without(x, torch.arange(x.shape[-1]) < k),
+            ),
             ("nothing is removed.", lambda x, k: x),
         ),
         signs=(

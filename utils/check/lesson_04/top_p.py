@@ -21,6 +21,7 @@ def _top_p_cases():
         (torch.tensor([0.2, 0.5, 0.3]), 1.0),
         (torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), 0.65),
         (torch.tensor([0.04, 0.9, 0.06]), 0.001),
+        (torch.tensor([0.25, 0.5, 0.25]), 0.5),
         (torch.tensor([0.6, 0.0, 0.4, 0.0]), 0.7),
         ((2 * torch.randn(2, 3, 8, generator=_generator(3))).softmax(-1), 0.8),
     ]
@@ -36,9 +37,12 @@ def _placed(needed, order):
     return torch.zeros_like(needed).scatter(-1, order, needed)
 
 
-def _shares(probs, mask):
-    kept = probs * mask
+def _divided(kept):
     return kept / kept.sum(-1, keepdim=True)
+
+
+def _shares(probs, mask):
+    return _divided(probs * mask)
 
 
 def _keep_top_p(probs, p):
@@ -64,6 +68,42 @@ def _softmaxed(probs, p):
 
 def _in_sorted_order(probs, p):
     return _shares(probs.sort(descending=True).values, _needed(probs, p)[0])
+
+
+def _sorted(probs, p):
+    """What stays, in sorted order, and the order."""
+    needed, order = _needed(probs, p)
+    return probs.sort(descending=True, stable=True).values * needed, order
+
+
+def _values_back_to_front(probs, p):
+    kept, order = _sorted(probs, p)
+    return _divided(kept.gather(-1, order))
+
+
+def _scattered_unsorted(probs, p):
+    needed, order = _needed(probs, p)
+    return _divided(torch.zeros_like(probs).scatter(-1, order, probs * needed))
+
+
+def _mask_on_sorted(probs, p):
+    return _shares(probs.sort(descending=True).values, _placed(*_needed(probs, p)))
+
+
+def _reached_and_on(probs, p):
+    ranked, order = probs.sort(descending=True, stable=True)
+    return _shares(probs, _placed(ranked.cumsum(-1) - ranked <= p, order))
+
+
+def _summed_from_row_to_row(axis):
+    """The sum of the sorted probabilities along another axis, or through the whole batch."""
+
+    def keep(probs, p):
+        ranked, order = probs.sort(descending=True, stable=True)
+        total = ranked.flatten().cumsum(0).view(ranked.shape) if axis is None else ranked.cumsum(axis)
+        return _shares(probs, _placed(total - ranked < p, order))
+
+    return keep
 
 
 def _first_rows_set(probs, p):
@@ -125,6 +165,42 @@ TOP_P = Exercise(
             (
                 "the mask is brought back the wrong way: the order says which token stands at each sorted place.",
                 _back_to_front,
+            ),
+            (
+                "the sorted probabilities are brought back the wrong way, as `gather` or the inverse order do: the "
+                "order says to which token each sorted place belongs.",
+                _values_back_to_front,
+            ),
+            (
+                "what goes to the sorted ids stands in the order of the ids; there the sorted probabilities belong.",
+                _scattered_unsorted,
+            ),
+            (
+                "the mask stands in the tokens' places, and the probabilities are still in sorted order.",
+                _mask_on_sorted,
+            ),
+            (
+                "a token stays where those before it have just reached p; then p is reached, and the token goes.",
+                _reached_and_on,
+            ),
+            *(
+                (
+                    "the sum runs on from row to row; each row has a sum of its own, along the last axis.",
+                    _summed_from_row_to_row(axis),
+                )
+                for axis in (None, 0)
+            ),
+            (
+                "all rows together sum to 1; each row is divided by its own sum.",
+                lambda x, p: x * _placed(*_needed(x, p)) / (x * _placed(*_needed(x, p))).sum(),
+            ),
+            (
+                "what stays is divided by p; its sum may be more than p, so divide by the sum.",
+                lambda x, p: x * _placed(*_needed(x, p)) / p,
+            ),
+            (
+                "only the likeliest token stays; p asks for as many as are needed to reach it.",
+                lambda x, p: _shares(x, _placed(torch.arange(x.shape[-1]).expand_as(x) < 1, _needed(x, p)[1])),
             ),
             ("the first row decides for all rows; each has a set of its own.", _first_rows_set),
             ("the sum runs up from the least likely token; start with the likeliest.", _least_likely),

@@ -42,6 +42,26 @@ SHIFT = Exercise(
                 "the last target is the row's first token: nothing follows the last one, so drop it.",
                 lambda rows: (rows, rows.roll(-1, 1)),
             ),
+            ("the inputs are whole, and the last one has no target; drop it.", lambda rows: (rows, rows[:, 1:])),
+            (
+                "the targets are whole, and nothing comes before the first one; drop it.",
+                lambda rows: (rows[:, :-1], rows),
+            ),
+            (
+                "shifted the wrong way: a target is the token after its input, not the one before.",
+                lambda rows: (rows, rows.roll(1, 1)),
+            ),
+            (
+                "a target of -100 fills the end; rows hold T + 1 tokens, so nothing has to be filled, only cut.",
+                lambda rows: (rows, F.pad(rows[:, 1:], (0, 1), value=-100)),
+            ),
+            (
+                "the rows are joined first, so a row's last token is asked for the next row's first; cut each row.",
+                lambda rows: (rows.flatten()[:-1], rows.flatten()[1:]),
+            ),
+            ("only the last token is a target; each place has one.", lambda rows: (rows[:, :-1], rows[:, -1:])),
+            ("these are the targets alone; the inputs are wanted too.", lambda rows: rows[:, 1:]),
+            ("these are the inputs alone; the targets are wanted too.", lambda rows: rows[:, :-1]),
             ("only the last token is a target; each place has one.", lambda rows: (rows[:, :-1], rows[:, -1])),
         ),
     ),
@@ -65,6 +85,11 @@ def _logit_cases():
 
 def _loss(logits, targets):
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def _lifted(lift):
+    """The loss with probabilities that are kept away from 0, so that their logarithm is finite."""
+    return lambda logits, targets: -_chosen(lift(logits.softmax(-1)).log(), targets).mean()
 
 
 def _chosen(values, targets):
@@ -112,6 +137,54 @@ LOSS = Exercise(
                 "the softmax runs along the places; each place has its own, along the vocabulary.",
                 lambda logits, t: -_chosen(logits.log_softmax(1), t).mean(),
             ),
+            *(
+                (
+                    "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.",
+                    _lifted(lift),
+                )
+                for size in (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-20, 1e-30)
+                for lift in (lambda p, size=size: p + size, lambda p, size=size: p.clamp(min=size))
+            ),
+            (
+                "the softmax runs along the batch; each place has its own, along the vocabulary.",
+                lambda logits, t: -_chosen(logits.log_softmax(0), t).mean(),
+            ),
+            (
+                "the sum is divided by the number of rows; divide by the number of places in them.",
+                lambda logits, t: _loss(logits, t) * t.shape[1],
+            ),
+            (
+                "the mean runs over the whole vocabulary; only the target of each place counts.",
+                lambda logits, t: _loss(logits, t) / logits.shape[-1],
+            ),
+            (
+                "this is minus the mean of all log-probabilities; at each place that of the target counts.",
+                lambda logits, t: -logits.log_softmax(-1).mean(),
+            ),
+            (
+                "each row has a loss of its own here; average over everything.",
+                lambda logits, t: -_chosen(logits.log_softmax(-1), t).mean(1),
+            ),
+            (
+                "this is the perplexity, e raised to the loss; the loss is wanted.",
+                lambda logits, t: _loss(logits, t).exp(),
+            ),
+            (
+                "this is for the likeliest token at each place; the target is another one at times.",
+                lambda logits, t: -logits.log_softmax(-1).amax(-1).mean(),
+            ),
+            (
+                "this is the entropy of the model's own distribution; the targets are not used.",
+                lambda logits, t: -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1).mean(),
+            ),
+            (
+                "only the first place counts here; take the mean over all.",
+                lambda logits, t: -_chosen(logits.log_softmax(-1), t)[:, 0].mean(),
+            ),
+            (
+                "the logarithm is to the base 10; the field counts in nats, with the natural logarithm.",
+                lambda logits, t: _loss(logits, t) / torch.tensor(10.0).log(),
+            ),
             (
                 "the logarithm is to the base 2; the field counts in nats, with the natural logarithm.",
                 lambda logits, t: _loss(logits, t) / torch.tensor(2.0).log(),
@@ -120,7 +193,7 @@ LOSS = Exercise(
     ),
     meaning="making this number small and making the text likely are one and the same wish.",
     hints=(
-        "First make log-probabilities of the scores, along the vocabulary; PyTorch has `log_softmax`, which is safe.",
+        "First turn the scores into log-probabilities, along the vocabulary; PyTorch has `log_softmax`, which is safe.",
         "At each place only one of them counts, that of the target: `gather` picks it along the last axis.",
         "What is left is a mean and a sign.",
     ),
@@ -149,10 +222,25 @@ PERPLEXITY = Exercise(
             ("this is the mean loss; perplexity is e raised to it.", lambda losses: losses.mean()),
             ("this is one number for each place; one for all is wanted.", lambda losses: losses.exp()),
             ("each row is averaged on its own; average over everything.", lambda losses: losses.mean(-1).exp()),
+            ("the base is 10; losses in nats need the base e.", lambda losses: 10 ** losses.mean()),
+            ("the exponentials are summed; average the losses first.", lambda losses: losses.exp().sum()),
+            (
+                "the sum is divided by the number of rows; divide by the number of losses.",
+                lambda losses: (losses.sum() / len(losses)).exp(),
+            ),
+            (
+                "each row has a perplexity, and those are averaged; average all losses first.",
+                lambda losses: losses.mean(-1).exp().mean(),
+            ),
+            ("this is that of the largest loss; take the mean.", lambda losses: losses.max().exp()),
+            (
+                "it is rounded to a whole number; a model may waver between 7.3 tokens.",
+                lambda x: x.mean().exp().round(),
+            ),
             ("the median is taken; perplexity comes from the mean.", lambda losses: losses.median().exp()),
         ),
     ),
-    meaning="a perplexity of k is the doubt of a model that wavers between k equally likely tokens.",
+    meaning="a perplexity of k means that the model is as unsure as one choosing among k equally likely tokens.",
     hints=("Average first.", "Then undo the logarithm in the loss."),
 )
 

@@ -1,10 +1,12 @@
 """Exercises 5.4 and 5.5: one training step, and four loops with a fault each."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from utils.check.compare import same
+from utils.check.compare import brief, same
 from utils.check.engine import Exercise, Verdict, Wrong, call, judge
 
 
@@ -98,7 +100,39 @@ def _uphill(model, optimizer, inputs, targets):
     return loss.item()
 
 
+def _row_means(logits, inputs, targets):
+    return torch.stack([F.cross_entropy(*row) for row in zip(logits, targets, strict=True)]).mean()
+
+
+def _softmaxed(logits, inputs, targets):
+    return F.cross_entropy(logits.flatten(0, 1).softmax(-1), targets.flatten())
+
+
+def _last_place(logits, inputs, targets):
+    return F.cross_entropy(logits[:, -1], targets[:, -1])
+
+
+def _mixed_axes(logits, inputs, targets):
+    return F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), targets.flatten())
+
+
+def _back_again(logits, inputs, targets):
+    return F.cross_entropy(logits[:, 1:].flatten(0, 1), targets[:, :-1].flatten())
+
+
+def _twice(model, optimizer, inputs, targets):
+    first = _step()(model, optimizer, inputs, targets)
+    _step()(model, optimizer, inputs, targets)
+    return first
+
+
 _FAULTS = (
+    ("this is the loss of each row, averaged; take the mean over all places that count.", _step(_row_means)),
+    ("a softmax comes before cross_entropy, which takes one itself: give it the scores.", _step(_softmaxed)),
+    ("only the last place of each row is compared; every place has a target.", _step(_last_place)),
+    ("scores and targets are flattened in another order, so they belong to other places.", _step(_mixed_axes)),
+    ("the targets are shifted back: they come shifted already.", _step(_back_again)),
+    ("there are two steps; one batch has one.", _twice),
     ("the gradients of the step before are still there and add up: clear them before backward.", _step(zero=False)),
     ("the targets are shifted a second time: they come shifted already.", _step(_double_shift)),
     ("the model is asked for the token that it reads: compare its scores with the targets.", _step(_no_shift)),
@@ -106,6 +140,15 @@ _FAULTS = (
     ("the loss is summed; take the mean over the places that count.", _step(_summed)),
     ("the sum is divided by all places; divide by those that count, without the -100.", _step(_by_all)),
     ("the loss is going up: step against the gradient, not along it.", _uphill),
+)
+
+
+_OTHER_LOSSES = (
+    ("; it is rounded", lambda loss: round(loss, 1)),
+    ("; it is rounded", lambda loss: round(loss, 2)),
+    ("; it is rounded", lambda loss: round(loss, 3)),
+    ("; this is the perplexity", math.exp),
+    ("; its sign is turned", lambda loss: -loss),
 )
 
 
@@ -137,9 +180,9 @@ def _step_probe(function):
         if same(weights, faulty) and same(losses[:1], tuple(faulty_losses[:1])):
             raise Wrong(diagnosis)
     if same(weights, wanted):
-        raise Wrong(
-            f"the weights are right and the loss is not.\n  yours   {losses[0]}\n  wanted  {wanted_losses[0]:.4f}"
-        )
+        why = next((why for why, change in _OTHER_LOSSES if same(losses, tuple(map(change, wanted_losses)))), "")
+        shown = f"\n  yours   {brief(losses[0])}\n  wanted  {wanted_losses[0]:.4f}"
+        raise Wrong(f"the weights are right and the loss is not{why}.{shown}")
     raise Wrong("after two steps the weights are not those of a plain training step; which of its five parts differs?")
 
 
@@ -181,7 +224,7 @@ BUGS = Exercise(
     number="5.5",
     target=f"The result is a dict: for each of the loops A to D one of {', '.join(map(repr, BUG_NAMES))}.",
     probe=_bugs_probe,
-    meaning="each of these faults lets the program run, and with AdamW the loss falls; only a look finds it.",
+    meaning="each of these faults lets the program run, and with AdamW the loss falls; only reading the code finds it.",
     hints=(
         "Compare each loop with the five parts of a step, line by line. Exactly one line differs.",
         "Two of the loops compare scores with the wrong token, one counts what should not count, one never forgets.",

@@ -86,6 +86,27 @@ def _first_token_only(store, length, new):
     return length + 1
 
 
+def _filling(change):
+    """The right number, and the places of the new tokens changed in another way."""
+
+    def answer(store, length, new):
+        change(store[:, :, length : length + new.shape[2]], new)
+        return length + new.shape[2]
+
+    return answer
+
+
+def _clearing(store, length, new):
+    store[:, :, length:] = 0
+    return _append(store, length, new)
+
+
+def _rolling(store, length, new):
+    store.copy_(store.roll(-new.shape[2], 2))
+    store[:, :, -new.shape[2] :] = new
+    return length + new.shape[2]
+
+
 def _to_the_end(store, length, new):
     store[:, :, length:] = new
     return length + new.shape[2]
@@ -157,6 +178,46 @@ _append_by_cases = by_cases(
             ("the slice runs along the width of a head; tokens lie along the third axis.", _along(3)),
             ("only the first row of the batch is written.", _first_row_only),
             ("only the first new token is written; there may be several.", _first_token_only),
+            ("the new numbers are added to what stands there; write them in its place.", _filling(torch.Tensor.add_)),
+            (
+                "only the first head is written; each head has keys of its own.",
+                _filling(lambda places, new: places[:, 0].copy_(new[:, 0])),
+            ),
+            (
+                "the new tokens stand in the reverse order.",
+                _filling(lambda places, new: places.copy_(new.flip(2))),
+            ),
+            (
+                "every new place holds the last new token; each token has its own.",
+                _filling(lambda places, new: places.copy_(new[:, :, -1:].expand_as(new))),
+            ),
+            (
+                "the last new token is not written: a slice stops before its end.",
+                _filling(lambda places, new: places[:, :, :-1].copy_(new[:, :, :-1])),
+            ),
+            ("the free room behind is cleared as well; write what is new, and nothing more.", _clearing),
+            ("the tokens held are moved to make room at the end; the store is filled from the left.", _rolling),
+            (
+                "this is the place of the last token; the number of tokens is one more.",
+                _returning(lambda s, n, new: n + new.shape[2] - 1),
+            ),
+            (
+                "this is one too many: the places end at the number less 1.",
+                _returning(lambda s, n, new: n + new.shape[2] + 1),
+            ),
+            ("the heads are counted; tokens lie along the third axis.", _returning(lambda s, n, new: n + new.shape[1])),
+            (
+                "the width of a head is counted; tokens lie along the third axis.",
+                _returning(lambda s, n, new: n + new.shape[3]),
+            ),
+            (
+                "all numbers of `new` are counted; a token has many of them.",
+                _returning(lambda s, n, new: n + new.numel()),
+            ),
+            (
+                "the store and the number come together; it is changed in place, so the number alone is wanted.",
+                _returning(lambda s, n, new: (s, n + new.shape[2])),
+            ),
             ("the slice has no end, so it is as long as the room left; it is as long as `new`.", _to_the_end),
         )
     ),

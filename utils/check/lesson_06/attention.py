@@ -92,6 +92,37 @@ ATTEND = Exercise(
                 "the scores are divided by the root of the model's width; each head scales by its own, d_head.",
                 _scaled(lambda q, k: (q.shape[1] * q.shape[-1]) ** -0.5),
             ),
+            *(
+                (
+                    f"the scores are divided by the root of {what}; it is that of d_head, the last place of the shape.",
+                    _scaled(lambda q, k, place=place: q.shape[place] ** -0.5),
+                )
+                for what, place in (("the number of heads", 1), ("the batch", 0))
+            ),
+            (
+                "the scores are divided by 8, whatever d_head is; its root comes from the shape.",
+                _scaled(lambda q, k: 1 / 8),
+            ),
+            (
+                "the query is added; the block does that, attention only mixes the values.",
+                lambda q, k, v: q + _attend(q, k, v),
+            ),
+            (
+                "the result is divided by the root once more; it belongs to the scores alone.",
+                lambda q, k, v: _attend(q, k, v) / math.sqrt(q.shape[-1]),
+            ),
+            (
+                "the first key is left out; the newest token may look at everything that is kept.",
+                lambda q, k, v: _attend(q, k, v) if k.shape[2] == 1 else _attend(q, k[:, :, 1:], v[:, :, 1:]),
+            ),
+            (
+                "the heads are joined here; the shape is (B, H, 1, d_head), and they are joined later.",
+                lambda q, k, v: _attend(q, k, v).transpose(1, 2).flatten(2),
+            ),
+            (
+                "every kept token asks here; there is one query, q.",
+                lambda q, k, v: _attend(k, k, v),
+            ),
             (
                 "the softmax runs along the one query, so each weight is 1; it runs along the keys.",
                 lambda q, k, v: _scores(q, k).softmax(-2) @ v,
@@ -119,7 +150,7 @@ ATTEND = Exercise(
                 lambda q, k, v: _scores(q, k).softmax(-1),
             ),
             (
-                "these are the scores; softmax makes weights of them, and those add the values up.",
+                "these are the scores; softmax turns them into weights, and those add the values up.",
                 lambda q, k, v: _scores(q, k),
             ),
             (

@@ -52,6 +52,49 @@ POSITIONS = Exercise(
                 "this is only the first position; each new token has one.",
                 lambda length, n_new: torch.tensor([length]),
             ),
+            *(
+                (
+                    "this is one number above the first position: with `length` tokens in the cache the places 0 to "
+                    "length - 1 are taken. And each new token has a position.",
+                    answer,
+                )
+                for answer in (lambda length, n_new: length + 1, lambda length, n_new: [length + 1])
+            ),
+            *(
+                (
+                    "this is the last position of the cache, which is taken; and each new token has one.",
+                    answer,
+                )
+                for answer in (lambda length, n_new: length - 1, lambda length, n_new: [length - 1])
+            ),
+            *(
+                (
+                    "this is how many tokens there are in the end; a position is wanted for each new one.",
+                    answer,
+                )
+                for answer in (lambda length, n_new: length + n_new, lambda length, n_new: [length + n_new])
+            ),
+            (
+                "this is the last position alone; each new token has one.",
+                lambda length, n_new: [length + n_new - 1],
+            ),
+            (
+                "all new tokens get the same position, and it is one too high.",
+                lambda length, n_new: torch.full((n_new,), length + 1),
+            ),
+            (
+                "the positions start at 1, without the tokens in the cache, which come first.",
+                lambda length, n_new: torch.arange(1, n_new + 1),
+            ),
+            ("every position is 0; each token has its own.", lambda length, n_new: torch.zeros(n_new)),
+            (
+                "the two numbers are swapped: `length` tokens are there, and `n_new` come.",
+                lambda length, n_new: _positions(n_new, length),
+            ),
+            (
+                "there is an axis too many: the shape is (n_new,).",
+                lambda length, n_new: _positions(length, n_new)[:, None],
+            ),
             ("all new tokens get the same position.", lambda length, n_new: torch.full((n_new,), length)),
             ("these are the positions of the tokens in the cache.", lambda length, n_new: torch.arange(length)),
             (
@@ -159,7 +202,42 @@ BYTES = Exercise(
                     f"these are {unit}; bytes are wanted.",
                     lambda L, d, n, B, b, size=size: _cache_bytes(L, d, n, B, b) / size,
                 )
-                for unit, size in (("kilobytes", 1000), ("kibibytes", 1024), ("megabytes", 1e6), ("mebibytes", 2**20))
+                for unit, size in (
+                    ("kilobytes", 1000),
+                    ("kibibytes", 1024),
+                    ("megabytes", 1e6),
+                    ("mebibytes", 2**20),
+                    ("gigabytes", 1e9),
+                    ("gibibytes", 2**30),
+                )
+            ),
+            (
+                "this is twice the cache: a key and a value are kept for each token and layer, two vectors in all.",
+                lambda *sizes: 2 * _cache_bytes(*sizes),
+            ),
+            (
+                "2 bytes are taken for every number; bytes_per_number says how many.",
+                lambda L, d, n, B, b: _cache_bytes(L, d, n, B, 2),
+            ),
+            (
+                "it is divided by bytes_per_number; each number takes so many bytes, so multiply.",
+                lambda L, d, n, B, b: 2 * L * d * n * B / b,
+            ),
+            (
+                "these are the weights of the blocks; a cache holds keys and values, of the width d each.",
+                lambda L, d, n, B, b: 12 * L * d * d * b,
+            ),
+            (
+                "these are half the bytes of one sequence: values are kept as well, for each sequence.",
+                lambda L, d, n, B, b: L * d * n * b,
+            ),
+            (
+                "this is how many numbers the keys hold; values are kept as well, and each number takes some bytes.",
+                lambda L, d, n, B, b: L * d * n * B,
+            ),
+            (
+                "these are the attention weights, a square of tokens; they are not kept, keys and values are.",
+                lambda L, d, n, B, b: 2 * L * n * n * B * b,
             ),
             ("the sizes are added; they multiply.", lambda L, d, n, B, b: L + d + n + B + b),
             ("the sizes are added; they multiply.", lambda L, d, n, B, b: 2 * (L + d + n + B + b)),

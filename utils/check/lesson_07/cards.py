@@ -84,7 +84,7 @@ ODD = Exercise(
     hints=(
         "Settings have to fit each other. Which numbers of a card have to divide one another, and do they?",
         "For a count, remember that sources count differently: which of the conventions fits this kind of head?",
-        "For a tokenizer, `utils.text.gpt2_tokenizer()` tells how many tokens it knows, as `n_vocab`.",
+        "For a tokenizer, `utils.text.gpt2_tokenizer()` says how many tokens it knows, as `vocab_size`.",
     ),
 )
 

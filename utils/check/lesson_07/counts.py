@@ -66,6 +66,22 @@ def _blocks(config):
 
 _WIDTH_MISTAKES = (
     (
+        "without `n_inner` the MLP is as wide as the stream here; it is wider.",
+        _with(width=lambda config: config.get("n_inner") or config["n_embd"]),
+    ),
+    (
+        "without `n_inner` the MLP has no width here; null, or a missing key, stands for 4 d.",
+        _with(width=lambda config: config.get("n_inner") or 0),
+    ),
+    (
+        "without `n_inner` the MLP is three times as wide as the stream here; that is for queries, keys and values.",
+        _with(width=lambda config: config.get("n_inner") or 3 * config["n_embd"]),
+    ),
+    (
+        "the MLP's matrices are counted as a square of the inner width; each has d times the inner width.",
+        _with(mlp=lambda d, d_ff: d_ff * d_ff + d_ff + d),
+    ),
+    (
         "`n_inner` is given here and does not count; it replaces 4 d as the MLP's width.",
         _with(width=lambda config: 4 * config["n_embd"]),
     ),
@@ -125,6 +141,14 @@ _WIDTH_MISTAKES = (
 
 _TIE_MISTAKES = (
     (
+        "an untied head is counted with V numbers; it is a table of V rows of d.",
+        lambda config: _count(config, tied=lambda config: True) + (0 if _given_tie(config) else config["vocab_size"]),
+    ),
+    (
+        "an untied head is counted twice; it is one more table.",
+        lambda config: 2 * _count(config) - _count(config, tied=lambda config: True),
+    ),
+    (
         "`tie_word_embeddings` is false here, and the count is that of a tied head: a table of its own is missing.",
         _with(tied=lambda config: True),
     ),
@@ -137,11 +161,11 @@ _TIE_MISTAKES = (
         _with(tied=lambda config: False),
     ),
     (
-        "the flag is turned round: false gives the head a table of its own, and true, or a missing key, gives it none.",
+        "the flag is the wrong way round: false gives the head a table, and true, or a missing key, gives it none.",
         _with(tied=lambda config: not _given_tie(config)),
     ),
     (
-        "the flag is turned round: false gives the head a table of its own, and true gives it none.",
+        "the flag is the wrong way round: false gives the head a table of its own, and true gives it none.",
         _with(tied=lambda config: not config.get("tie_word_embeddings", False)),
     ),
     (

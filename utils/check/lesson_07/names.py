@@ -1,5 +1,7 @@
 """Exercise 7.5: from a tensor's name in GPT-2's file to the course's, and whether it is stored transposed."""
 
+import re
+
 from utils.check.compare import as_array, same
 from utils.check.engine import Exercise, Verdict, by_cases, judge
 from utils.pretrained import TRANSPOSED, to_course_name
@@ -41,7 +43,7 @@ def _marking(is_turned):
 
 
 def _calling(ours):
-    """A function that marks rightly and gives other names."""
+    """A function that marks correctly and gives other names."""
     return lambda name: (ours(name), _is_turned(name))
 
 
@@ -55,7 +57,7 @@ def _in_block(name):
 
 _MARK_MISTAKES = (
     (
-        "every weight is marked, those of tables and layer norms too; only the four matrices of a block are turned.",
+        "every weight is marked, those of tables and layer norms too; only four matrices of a block are transposed.",
         _marking(lambda name: name.endswith("weight")),
     ),
     ("the tables are marked; they are stored as the course has them, a row for each token.", _marking(_is_matrix)),
@@ -69,45 +71,51 @@ _MARK_MISTAKES = (
     ),
     ("biases are marked, by the name of their layer; a vector has nothing to transpose.", _marking(_in_block)),
     (
-        "biases are marked, by the name of their layer, and only in attention; the MLP's two matrices are turned too.",
+        "biases are marked, by the name of their layer, and only in attention; the MLP's matrices are transposed too.",
         _marking(lambda name: ".attn." in name),
     ),
-    ("the biases are marked, and it is the matrices that are turned.", _marking(lambda name: name.endswith("bias"))),
     (
-        "`c_proj` is not marked, in attention and in the MLP; each has one that is turned.",
+        "the biases are marked, and it is the matrices that are transposed.",
+        _marking(lambda name: name.endswith("bias")),
+    ),
+    (
+        "`c_proj` is not marked, in attention and in the MLP; each has one that is transposed.",
         _marking(lambda name: _is_turned(name) and "c_proj" not in name),
     ),
     (
-        "attention's `c_proj` is not marked; being square it hides, and it is turned all the same.",
+        "attention's `c_proj` is not marked; being square it hides, and it is transposed all the same.",
         _marking(lambda name: _is_turned(name) and "attn.c_proj" not in name),
     ),
     (
-        "the MLP's `c_proj` is not marked; attention has one too, and both are turned.",
+        "the MLP's `c_proj` is not marked; attention has one too, and both are transposed.",
         _marking(lambda name: _is_turned(name) and "mlp.c_proj" not in name),
     ),
     (
-        "only `c_attn` is marked; three more matrices of a block are turned.",
+        "only `c_attn` is marked; three more matrices of a block are transposed.",
         _marking(lambda name: _is_turned(name) and "c_attn" in name),
     ),
     (
-        "the MLP's two matrices are not marked; they are turned as well.",
+        "the MLP's two matrices are not marked; they are transposed as well.",
         _marking(lambda name: _is_turned(name) and "mlp" not in name),
     ),
     (
-        "attention's two matrices are not marked; they are turned as well.",
+        "attention's two matrices are not marked; they are transposed as well.",
         _marking(lambda name: _is_turned(name) and "attn" not in name),
     ),
     ("`c_fc` is not marked; the MLP has two matrices.", _marking(lambda name: _is_turned(name) and "c_fc" not in name)),
     ("`c_attn` is not marked.", _marking(lambda name: _is_turned(name) and "c_attn" not in name)),
-    ("the flag is turned round: True says that the tensor is transposed.", _marking(lambda name: not _is_turned(name))),
-    ("nothing is marked; four matrices of each block are turned.", _marking(lambda name: False)),
-    ("everything is marked; only four matrices of each block are turned.", _marking(lambda name: True)),
     (
-        "without the prefix nothing is marked; the same tensors are turned in either kind of file.",
+        "the flag is the wrong way round: True says that the tensor is transposed.",
+        _marking(lambda name: not _is_turned(name)),
+    ),
+    ("nothing is marked; four matrices of each block are transposed.", _marking(lambda name: False)),
+    ("everything is marked; only four matrices of each block are transposed.", _marking(lambda name: True)),
+    (
+        "without the prefix nothing is marked; the same tensors are transposed in either kind of file.",
         _marking(lambda name: _is_turned(name) and name.startswith("transformer.")),
     ),
     (
-        "with the prefix nothing is marked; the same tensors are turned in either kind of file.",
+        "with the prefix nothing is marked; the same tensors are transposed in either kind of file.",
         _marking(lambda name: _is_turned(name) and not name.startswith("transformer.")),
     ),
 )
@@ -132,6 +140,26 @@ _CALL_MISTAKES = (
     (
         "`strip` takes off single letters, at both ends, and not a word; `removeprefix` takes off a word.",
         _calling(lambda name: name.strip("aefmnorst.")),
+    ),
+    (
+        "the number of the block is taken off; it says which block the tensor belongs to.",
+        _calling(lambda name: re.sub(r"\.\d+", "", to_course_name(name))),
+    ),
+    (
+        "only the last parts of the name are left; block and layer belong to it.",
+        _calling(lambda name: ".".join(name.split(".")[-2:])),
+    ),
+    (
+        "only the kind, `weight` or `bias`, is left; the name is all that follows the prefix.",
+        _calling(lambda name: name.split(".")[-1]),
+    ),
+    (
+        "the token table is called the head; it keeps its name `wte`, and the head is tied to it.",
+        _calling(lambda name: to_course_name(name).replace("wte", "lm_head")),
+    ),
+    (
+        "the name says `.T` now; names stay, and the second result says that the tensor is transposed.",
+        _calling(lambda name: to_course_name(name) + (".T" if _is_turned(name) else "")),
     ),
     (
         "the dot of the prefix is left at the front.",
@@ -196,7 +224,7 @@ NAMES = Exercise(
     number="7.5",
     target='An example: "transformer.h.5.ln_2.bias" gives ("h.5.ln_2.bias", False).',
     probe=by_cases(_name_cases, right=_to_course, mistakes=_MARK_MISTAKES + _CALL_MISTAKES, signs=_SIGNS),
-    meaning="weights travel between programs by name, and the name alone says which of them have to be turned.",
+    meaning="weights travel between programs by name, and the name alone says which of them have to be transposed.",
     hints=(
         "Two questions, one after the other: what is left without the prefix, and is it one of the four matrices?",
         "A string has `removeprefix`, which does nothing where the prefix is missing.",

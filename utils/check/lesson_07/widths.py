@@ -11,6 +11,7 @@ def _head_cases():
         ({"hidden_size": 12, "num_attention_heads": 6, "num_key_value_heads": 3},),
         ({"hidden_size": 12, "num_attention_heads": 3, "head_dim": None},),
         ({"hidden_size": 1_024, "num_attention_heads": 16, "head_dim": 128},),
+        ({"hidden_size": 12, "num_attention_heads": 2, "head_dim": 4},),
         (KNOWN_CONFIGS["GPT-2 small"],),
         (KNOWN_CONFIGS["Llama-3-8B"],),
     ]
@@ -99,10 +100,54 @@ _HEAD_MISTAKES = (
         ),
     ),
     ("this is the number of heads; the width of one is wanted.", _by_two(_heads)),
-    ("this is the whole width; the heads share it.", _by_two(_width)),
+    (
+        "this is the whole width d, not that of one head; the heads share it.",
+        (
+            *_by_two(_width),
+            lambda config: config.get("head_dim", _width(config)),
+            *(
+                read
+                for width in ("n_embd", "hidden_size")
+                for read in _by_two(lambda config, width=width: config[width])
+            ),
+            *(
+                read
+                for width in ("n_embd", "hidden_size")
+                for read in _by_two(lambda config, width=width: config.get(width))
+            ),
+        ),
+    ),
+    (
+        "one head's width is multiplied by the number of heads, which gives the whole width again.",
+        (lambda config: _head_size(config) * _heads(config),),
+    ),
+    (
+        "a given `head_dim` is divided by the heads; it is the width of one head already.",
+        (lambda config: _head_size(config, _width) // _heads(config),),
+    ),
+    (
+        "this is the larger of `head_dim` and the quotient; where a file gives `head_dim`, it holds.",
+        (lambda config: max(config.get("head_dim") or 0, _quotient(config)),),
+    ),
+    (
+        "this is the smaller of `head_dim` and the quotient; where a file gives `head_dim`, it holds.",
+        (lambda config: min(_head_size(config), _quotient(config)),),
+    ),
+    (
+        "four times the width is shared out; that is the MLP's, and the heads share d.",
+        _by_two(lambda config: 4 * _width(config) // _heads(config)),
+    ),
+    (
+        "the widths of queries, keys and values are taken together; each of the three has this width by itself.",
+        _by_two(lambda config: 3 * _width(config) // _heads(config)),
+    ),
+    ("the heads are taken off the width; they share it.", _by_two(lambda config: _width(config) - _heads(config))),
     ("width and heads are multiplied; the heads share the width.", _by_two(lambda c: _width(c) * _heads(c))),
     ("the quotient is upside down: the width is divided by the heads.", _by_two(lambda c: _heads(c) / _width(c))),
-    ("the quotient is upside down: the width is divided by the heads.", _by_two(lambda c: _heads(c) // _width(c))),
+    (
+        "this is 0 without `head_dim`: the quotient is upside down, or the rest of the division is taken.",
+        _by_two(lambda c: _heads(c) // _width(c)),
+    ),
 )
 
 HEAD = Exercise(
@@ -179,6 +224,31 @@ MLP = Exercise(
                 "without `n_inner` the MLP is as wide as the stream here; it is wider.",
                 lambda config: _mlp_width(config, 1),
             ),
+            (
+                "`n_inner` is taken for a factor of `n_embd`; it is the width itself.",
+                lambda config: (config.get("n_inner") or 4) * config["n_embd"],
+            ),
+            (
+                "the usual width is the square of `n_embd` here; it is a multiple of it.",
+                lambda config: config.get("n_inner") or config["n_embd"] ** 2,
+            ),
+            ("4 is added to `n_embd`; multiply.", lambda config: config.get("n_inner") or config["n_embd"] + 4),
+            (
+                "null, or a missing key, becomes 0; it stands for the usual width.",
+                lambda config: config.get("n_inner") or 0,
+            ),
+            (
+                "the usual width is a fourth of `n_embd` here; it is wider than the stream.",
+                lambda config: config.get("n_inner") or config["n_embd"] // 4,
+            ),
+            (
+                "this is for GPT-2 small's width, whatever the file says; the usual width follows from `n_embd`.",
+                lambda config: config.get("n_inner") or 3_072,
+            ),
+            (
+                "these are the parameters of the MLP's matrices; its width is wanted.",
+                lambda config: 2 * config["n_embd"] * _mlp_width(config),
+            ),
             ("this is the model's width; the MLP's is wanted.", lambda config: config["n_embd"]),
             ("the usual width is twice `n_embd` here; it is more.", lambda config: _mlp_width(config, 2)),
             (
@@ -207,7 +277,7 @@ MLP = Exercise(
     hints=(
         "There are three kinds of file: with a number, with null, and without the key.",
         "`config.get(key)` gives None for the last two of them.",
-        "Compare with `is None`. What stands there otherwise is the result.",
+        "Compare with `is None`. Otherwise the number that is given is the result.",
     ),
 )
 

@@ -40,8 +40,20 @@ def _of_size(size, text):
 _SIZE_MISTAKES = (
     *_of_size(lambda C, r: math.sqrt(C / r), "the 6 is missing: training costs 6 for each parameter and token."),
     *_of_size(
-        lambda C, r: math.sqrt(C / (2 * r)), "2 N D is the way forward alone; training costs three times as much."
+        lambda C, r: math.sqrt(C / (2 * r)), "2 N D is the forward pass alone; training costs three times as much."
     ),
+    *_of_size(
+        lambda C, r: math.sqrt(C / (4 * r)), "4 N D is the backward pass alone; training costs half as much again."
+    ),
+    *_of_size(
+        lambda C, r: math.sqrt(C / (8 * r)), "8 N D counts a second forward pass; the rule of training is 6 N D."
+    ),
+    *_of_size(lambda C, r: math.sqrt(C / r) / 6, "the 6 is outside the root; it goes under it."),
+    *_of_size(
+        lambda C, r: C / (6 * (r + 1)), "the budget is shared out as if N and D were added; in the rule they multiply."
+    ),
+    *_of_size(lambda C, r: math.sqrt(6 * r * C), "6 and r multiply the budget; they divide it."),
+    *_of_size(lambda C, r: (C / (6 * r)) ** 2, "the quotient is squared; N times N is the quotient, so take its root."),
     *_of_size(
         lambda C, r: C / (6 * r),
         "the root is missing: with D put in, the budget holds N times N.",
@@ -91,9 +103,22 @@ _TOKEN_MISTAKES = (
     ),
     ("the size is right; the tokens are C / N, and the 6 is missing.", _with(lambda C, N, r: C / N)),
     (
-        "the size is right; these tokens would do for the way forward alone, with 2 N D.",
+        "the size is right; these tokens would do for the forward pass alone, with 2 N D.",
         _with(lambda C, N, r: C / (2 * N)),
     ),
+    (
+        "the size is right; the ratio is added to it, and it multiplies it.",
+        _with(lambda C, N, r: N + r),
+    ),
+    (
+        "this is in billions; plain numbers are wanted.",
+        lambda C, r=20: tuple(part / 1e9 for part in _best(C, r)),
+    ),
+    (
+        "the size is right; the tokens are N times D, and D alone is wanted.",
+        _with(lambda C, N, r: r * N * N),
+    ),
+    ("the default of `tokens_per_param` is 1 here; it is 20.", lambda C, r=1: _best(C, r)),
     ("the size comes with the ratio; the tokens are wanted in its place.", _with(lambda C, N, r: r)),
     ("the size comes with the budget; the tokens are wanted in its place.", _with(lambda C, N, r: C)),
     (
@@ -116,7 +141,7 @@ BEST = Exercise(
     meaning="size and tokens both grow with the root of the budget: 100 times the work buys 10 times of each.",
     hints=(
         "There are two equations: the rule for the work of training, and D as a multiple of N.",
-        "Put the second into the first. Then N is the only unknown, and it stands there squared.",
+        "Put the second into the first. Then N is the only unknown, and it appears squared.",
         "When N is known, D follows from it. Check it: the rule has to give the budget back.",
     ),
 )

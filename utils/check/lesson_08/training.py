@@ -30,11 +30,26 @@ def _without_default(N, D, speed, gpus):
 
 
 _FACTORS = (  # what the rule has in place of 6
-    ("2 N for each token is the way forward alone; the way back costs twice as much again.", 2),
-    ("4 N for each token is the way back alone; the way forward comes first.", 4),
+    ("2 N for each token is the forward pass alone; the backward pass costs twice as much again.", 2),
+    ("4 N for each token is the backward pass alone; the forward pass comes first.", 4),
     ("one operation is counted for each parameter and token; training takes several.", 1),
     ("3 N for each token counts multiplications alone; each comes with an addition.", 3),
 )
+
+
+def _of_speeds(result):
+    """The mistakes with the unit of the speed, the third input of `result`."""
+    for unit, size in (("GFLOP/s", "1e9"), ("TFLOP/s", "1e12"), ("PFLOP/s", "1e15")):
+        by = float(size)
+        yield (
+            f"the speed is taken for {unit}, and so multiplied by {size}; it comes in FLOP/s.",
+            lambda N, D, speed, *rest, by=by: result(N, D, speed * by, *rest),
+        )
+        yield (
+            f"the speed is divided by {size}, to {unit}; the work is in FLOPs, so leave it in FLOP/s.",
+            lambda N, D, speed, *rest, by=by: result(N, D, speed / by, *rest),
+        )
+
 
 DAYS = Exercise(
     number="8.2",
@@ -44,6 +59,25 @@ DAYS = Exercise(
         right=_days,
         mistakes=(
             *((text, lambda *case, k=k: _days(*case, operations=k)) for text, k in _FACTORS),
+            *_of_speeds(_days),
+            (
+                "`/ 24 * 60 * 60` divides by 24 and then multiplies: put what divides in brackets.",
+                lambda *case: _days(*case) * DAY / 24 * 60 * 60,
+            ),
+            (
+                "`/ 60 * 60 * 24` divides by 60 and then multiplies: put what divides in brackets.",
+                lambda *case: _days(*case) * DAY * 24,
+            ),
+            ("the hours are multiplied by 24; to come from hours to days, divide.", lambda *case: _days(*case) * 24**2),
+            ("this is in months; days are wanted.", lambda *case: _days(*case) / 30),
+            (
+                "the tokens are taken for 20 for each parameter; their number is given.",
+                lambda N, D, *case: _days(N, 20 * N, *case),
+            ),
+            (
+                "8 N for each token counts a second forward pass; the rule has 6.",
+                lambda *case: _days(*case, operations=8),
+            ),
             *(
                 (f"this is in {unit}; days are wanted.", lambda *case, size=size: _days(*case) * size)
                 for unit, size in (("seconds", DAY), ("minutes", 24 * 60), ("hours", 24), ("years", 1 / 365))
@@ -122,6 +156,29 @@ PRICE = Exercise(
         right=_price,
         mistakes=(
             *((text, lambda *case, k=k: _price(*case, operations=k)) for text, k in _FACTORS),
+            *_of_speeds(_price),
+            (
+                "the price is multiplied by 24; it is for an hour, and the work takes so many hours.",
+                lambda *case: _price(*case) * 24,
+            ),
+            (
+                "every FLOP is paid; divide by the speed, and by the seconds of an hour.",
+                lambda N, D, s, p: 6 * N * D * p,
+            ),
+            ("the quotient is upside down: work divided by speed is time.", lambda *case: 1 / _price(*case)),
+            (
+                "the quotient is upside down: work divided by speed is time.",
+                lambda N, D, speed, per_hour: speed / (6 * N * D) / 3600 * per_hour,
+            ),
+            (
+                "parameters and tokens are added; each token passes each parameter.",
+                lambda N, D, *case: _price(N + D, 1, *case),
+            ),
+            (
+                "the tokens are taken for 20 for each parameter; their number is given.",
+                lambda N, D, *case: _price(N, 20 * N, *case),
+            ),
+            ("the price is rounded up; leave its fraction.", lambda *case: math.ceil(_price(*case))),
             (
                 "every second is paid with the price of an hour; an hour has 3,600 of them.",
                 lambda *case: _price(*case) * 3600,
@@ -129,7 +186,7 @@ PRICE = Exercise(
             ("every minute is paid with the price of an hour.", lambda *case: _price(*case) * 60),
             ("every day is paid with the price of an hour.", lambda *case: _price(*case) / 24),
             (
-                "it is divided by the price; more hours cost more, and so does a dearer hour.",
+                "it is divided by the price; more hours cost more, and so does a more expensive hour.",
                 lambda *case: _price(*case) / case[-1] ** 2,
             ),
             ("these are the hours; each has its price.", lambda *case: _price(*case) / case[-1]),

@@ -1,4 +1,4 @@
-"""Exercise 8.1: the FLOPs of one token on its way forward."""
+"""Exercise 8.1: the FLOPs of one token in the forward pass."""
 
 from utils.check.engine import Exercise, Verdict, by_cases, judge
 from utils.counting import gpt_params
@@ -42,10 +42,58 @@ FLOPS = Exercise(
                 lambda V, d, L: _flops(V, d, L) + d,
             ),
             (
-                "this is a token of training, forward and backward; the way forward is a third of it.",
+                "this is a token of training, forward and backward; the forward pass is a third of it.",
                 lambda V, d, L: 3 * _flops(V, d, L),
             ),
-            ("this is the way back; the way forward is half of it.", lambda V, d, L: 2 * _flops(V, d, L)),
+            ("this is the backward pass; the forward pass is half of it.", lambda V, d, L: 2 * _flops(V, d, L)),
+            (
+                "this is 32 times too much: one token is meant, and an operation is one, whatever bits its number has.",
+                lambda V, d, L: 32 * _flops(V, d, L),
+            ),
+            (
+                "each number is counted with its 32 bits; it is multiplied and added, two operations.",
+                lambda V, d, L: 16 * _flops(V, d, L),
+            ),
+            (
+                "this is four times too much: an operation is one, whatever bytes its number has.",
+                lambda V, d, L: 4 * _flops(V, d, L),
+            ),
+            (
+                "this is eight times too much: an operation is one, whatever bits and bytes its number has.",
+                lambda V, d, L: 8 * _flops(V, d, L),
+            ),
+            ("this is for 1,024 tokens; one token is meant.", lambda V, d, L: 1024 * _flops(V, d, L)),
+            *(
+                (f"this is in {unit}; the plain number is wanted.", lambda V, d, L, size=size: _flops(V, d, L) / size)
+                for unit, size in (("millions", 1e6), ("billions", 1e9), ("trillions", 1e12))
+            ),
+            (
+                "the layers are squared with the width; each block has its own 12 d², so the layers multiply once.",
+                lambda V, d, L: 2 * (12 * (L * d) ** 2 + V * d),
+            ),
+            (
+                "the layers multiply the head and not the blocks.",
+                lambda V, d, L: 2 * (12 * d * d + L * V * d),
+            ),
+            *(
+                (
+                    f"a block's matrices are counted with {count} d²; attention has 4 d², the MLP 8 d².",
+                    lambda V, d, L, count=count: 2 * (count * L * d * d + V * d),
+                )
+                for count in (9, 10, 11, 16)
+            ),
+            (
+                "the head has V times d numbers; yours adds V and d.",
+                lambda V, d, L: 2 * (12 * L * d * d + V + d),
+            ),
+            ("the head has V times d numbers; yours counts V times V.", lambda V, d, L: 2 * (12 * L * d * d + V * V)),
+            *(
+                (
+                    "every parameter is counted; the position table, biases and layer norms are no matrices here.",
+                    lambda V, d, L, n=n: 2 * gpt_params(V, n, d, L),
+                )
+                for n in (32, 1024)
+            ),
             ("a block has 12 times the *square* of d; yours has 12 d.", lambda V, d, L: 2 * (12 * L * d + V * d)),
             ("one block is counted; there are n_layer of them.", lambda V, d, L: _flops(V, d, 1)),
             ("the head is counted once for each block; it comes once.", lambda V, d, L: L * _flops(V, d, 1)),
