@@ -77,6 +77,15 @@ def test_killed_while_pip_runs(opened, silent_index):
             kill_all(process)
 
 
+@pytest.fixture
+def heard():
+    """SIGINT as in a terminal: a shell's background job ignores it, and so does all that this job starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_interrupted(opened, silent_index):
     opened.forget()
     environment, wait_for_call = silent_index
