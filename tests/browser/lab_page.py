@@ -49,7 +49,7 @@ class LabPage:
         self.foreign, self.failed = foreign_to(page), []
         page.on("pageerror", lambda error: self.failed.append(str(error)))
         page.goto(url)
-        page.wait_for_function(READY, timeout=60_000)
+        page.wait_for_function(READY, timeout=300_000)
 
     def now(self):
         """The open notebook's path, whether any of its cells is trusted, and the status of its kernel."""
@@ -58,7 +58,7 @@ class LabPage:
     def run_all(self):
         """Run every cell from top to bottom, as the menu does, and wait for the last."""
         self.page.evaluate(RUN_ALL)
-        self.page.wait_for_function(ALL_RAN, timeout=120_000)
+        self.page.wait_for_function(ALL_RAN, timeout=600_000)
 
     def errors(self):
         """Outputs of type error, or printed to stderr."""
@@ -79,7 +79,7 @@ class LabPage:
             index,
         )
         cell = self.page.locator(f'.jp-Cell[data-windowed-list-index="{index}"]')
-        cell.wait_for(state="visible", timeout=20_000)
+        cell.wait_for(state="visible", timeout=60_000)
         return cell
 
     def answer(self, cell_id, replace, by):
@@ -96,8 +96,8 @@ class LabPage:
         # a stored count may be the very one that comes next
         self.page.evaluate(FORGET_COUNT, cell_id)
         self.page.keyboard.press(keys)
-        self.page.wait_for_function(COUNT, arg=cell_id, timeout=60_000)
-        self.page.wait_for_function(ALL_RAN, timeout=60_000)
+        self.page.wait_for_function(COUNT, arg=cell_id, timeout=300_000)
+        self.page.wait_for_function(ALL_RAN, timeout=300_000)
         return self.text_of(cell_id)
 
 

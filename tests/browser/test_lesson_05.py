@@ -17,9 +17,9 @@ def lesson(open_page):
 def test_the_monitor_draws_while_it_trains_and_interrupt_stops_it(lesson):
     cell = lesson.go_to("train-live")
     lesson.page.keyboard.press("Control+Enter")
-    cell.locator('img[alt^="Step "]').wait_for(timeout=60_000)  # the kernel is still at it
+    cell.locator('img[alt^="Step "]').wait_for(timeout=300_000)  # the kernel is still at it
     lesson.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:interrupt-kernel'); }")
-    cell.get_by_text("Interrupted after").wait_for(timeout=60_000)
+    cell.get_by_text("Interrupted after").wait_for(timeout=300_000)
     assert lesson.errors() == []
 
 

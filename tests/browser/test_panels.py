@@ -47,7 +47,7 @@ def picture(cell):
 
 def changed(cell, before):
     """Wait until a panel's picture says something else -> what it says."""
-    cell.locator(f'img[alt]:not([alt="{before}"])').wait_for(timeout=10_000)
+    cell.locator(f'img[alt]:not([alt="{before}"])').wait_for(timeout=60_000)
     return picture(cell)
 
 
@@ -76,7 +76,7 @@ def test_a_prompt_is_typed_and_an_unknown_word_is_named(lesson):
     for text, answer in (("today Anna took the dgo", "near it are"), ("today Anna", "today Anna → took")):
         prompt.fill(text)
         prompt.press("Enter")
-        cell.get_by_text(answer).first.wait_for(timeout=10_000)
+        cell.get_by_text(answer).first.wait_for(timeout=60_000)
     assert picture(cell).startswith("today Anna → took")
 
 
@@ -98,9 +98,9 @@ def test_a_configuration_is_chosen_and_pasted(lesson):
     page = lesson("07_reading_a_configuration")
     cell = page.go_to("reader")
     cell.locator("select").first.select_option("Llama-3-8B")
-    cell.locator('img[alt^="Llama-3-8B: 8,030,261,248"]').wait_for(timeout=10_000)
+    cell.locator('img[alt^="Llama-3-8B: 8,030,261,248"]').wait_for(timeout=60_000)
     text = cell.locator("textarea")
     pasted = text.input_value().replace('"num_key_value_heads": 8', '"num_key_value_heads": 32')
     text.fill(pasted)
     text.press("Tab")
-    cell.locator('img[alt^="pasted: 8,835,567,616"]').wait_for(timeout=10_000)
+    cell.locator('img[alt^="pasted: 8,835,567,616"]').wait_for(timeout=60_000)
