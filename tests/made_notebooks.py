@@ -2,14 +2,13 @@
 
 import copy
 import re
-from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from utils.environment import ROOT
 from utils.notebooks import canonical, text_of
 
-ROOT = Path(__file__).parents[1]
 START = "from types import SimpleNamespace\n\ncheck = SimpleNamespace(ex_1_1=lambda f: print('judged', f(2)))"
 ANSWER = "def double(x):\n    ### BEGIN SOLUTION\n    return sum([x, x])\n    ### END SOLUTION\n\ncheck.ex_1_1(double)"
 PICTURE = "<figure><img alt='Loss {0}' src='data:image/png;base64,{1}'><figcaption>Loss {0}</figcaption></figure>"

@@ -3,11 +3,11 @@
 import ast
 import linecache
 import re
-from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).resolve().parents[1]
+from utils.environment import ROOT
+
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
 START = ROOT / "lessons" / "00_start_here.ipynb"

@@ -12,7 +12,6 @@ import zipfile
 
 from utils.environment import ROOT
 
-MODULES = ["__init__", "__main__", "launcher", "install", "environment", "my_work"]
 LESSON = json.dumps({"cells": [{"cell_type": "markdown", "source": "# Start here"}]})
 
 # a JupyterLab that notes how it was started, and may wait for Ctrl-C
@@ -76,7 +75,8 @@ class Project:
     def write(self):
         for folder in ["utils", "lessons", "tests"]:
             (self.root / folder).mkdir(parents=True)
-        for module in MODULES:
+        shutil.copytree(ROOT / "utils/start", self.root / "utils/start")
+        for module in ("__init__", "__main__", "environment", "files"):
             shutil.copy(ROOT / "utils" / f"{module}.py", self.root / "utils")
         (self.root / "lessons/00_start_here.ipynb").write_text(LESSON)
         (self.root / "requirements.txt").write_text("jupyterlab>=4.6,<4.7\ntorch==2.13.0\ncourse-extra==1.0\n")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from utils.facts import FactBook, zipf
+from utils.experiments.facts import FactBook, zipf
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from small_course import Project, kill_all, one_sentence, wait_for
 
-from utils import install
+from utils.start import install
 
 pytest_plugins = ["small_course_fixtures"]
 

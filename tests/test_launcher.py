@@ -16,8 +16,8 @@ import time
 import pytest
 from small_course import FAKE_LAB, LESSON, Project, wait_for
 
-from utils import launcher
 from utils.environment import ROOT
+from utils.start import launcher
 
 pytest_plugins = ["small_course_fixtures"]
 
@@ -46,7 +46,7 @@ def test_jupyterlab_is_started_in_the_root(first_start):
     assert started["folder"] == str(project.root)
     assert started["utils"] == str(project.root / "utils/__init__.py")
     assert started["environment"]["PYTHONUTF8"] == "1"
-    assert started["environment"]["JUPYTER_CONFIG_PATH"] == str(project.root / "utils/jupyter")
+    assert started["environment"]["JUPYTER_CONFIG_PATH"] == str(project.root / "utils/start/jupyter")
     for option in [
         f"--ServerApp.root_dir={project.root}",
         "--LabApp.default_url=/lab/tree/my_work/00_start_here.ipynb",
@@ -61,7 +61,9 @@ def test_jupyterlab_is_started_in_the_root(first_start):
 
 
 def test_jupyterlab_does_not_ask_about_news():
-    defaults = json.loads((ROOT / "utils/jupyter/labconfig/default_setting_overrides.json").read_text(encoding="utf-8"))
+    defaults = json.loads(
+        (ROOT / "utils/start/jupyter/labconfig/default_setting_overrides.json").read_text(encoding="utf-8")
+    )
     assert defaults["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
 
 

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from utils import my_work
-from utils.my_work import deliver, edition_of
+from utils.environment import ROOT
+from utils.files import new_file
+from utils.start.my_work import copy_lessons, edition_of
 
 NAME = "01_tokens.ipynb"
 NEW = "01_tokens (new edition).ipynb"
@@ -17,7 +17,7 @@ NEW = "01_tokens (new edition).ipynb"
 KILLED = """
 import errno, os, sys
 from pathlib import Path
-from utils.my_work import deliver
+from utils.start.my_work import copy_lessons
 left, links = int(sys.argv[2]), sys.argv[3] == "links"
 def hook(event, arguments):
     global left
@@ -29,7 +29,7 @@ def hook(event, arguments):
             os._exit(9)
 root = Path(sys.argv[1])
 sys.addaudithook(hook)
-deliver(root / "lessons", root / "my_work")
+copy_lessons(root / "lessons", root / "my_work")
 """
 
 
@@ -51,7 +51,7 @@ def course(tmp_path):
 
 
 def start(course):
-    return deliver(course / "lessons", course / "my_work")
+    return copy_lessons(course / "lessons", course / "my_work")
 
 
 def test_each_lesson_is_copied_once_byte_for_byte(course):
@@ -153,7 +153,7 @@ def test_a_file_that_appears_meanwhile_wins(course, monkeypatch):
         monkeypatch.setattr(os, "link", link)
         target.write_text("mine")
         monkeypatch.setattr(os.path, "lexists", lambda path: False)
-        assert not my_work.place(b"theirs", target)
+        assert not new_file(target, b"theirs")
         assert target.read_text() == "mine"
 
 
@@ -175,7 +175,7 @@ def test_killed_at_every_file_operation(tmp_path, links, student):
             write(course / "lessons" / NAME, "second edition")
         before = {path: path.read_bytes() for path in (course / "my_work").glob("*.ipynb")}
         command = [sys.executable, "-c", KILLED, course, str(operation), links]
-        done = subprocess.run(command, cwd=Path(my_work.__file__).parents[1])
+        done = subprocess.run(command, cwd=ROOT)
         start(course)
         assert start(course) == []
         assert all(path.read_bytes() == content for path, content in before.items())

@@ -51,7 +51,7 @@ def test_build_runs_both_editions_and_stores_them(built):
     assert solution == good()
     assert cell(lesson, "answer").outputs == [said("judged None\n")]
     assert main(["--check", "01"], built) == 0
-    assert not list(built.rglob("*.tmp"))
+    assert not list(built.rglob("*.part"))
 
 
 def test_building_again_changes_no_byte_and_a_moved_pixel_is_no_change(built, tmp_path):

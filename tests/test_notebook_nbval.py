@@ -5,9 +5,10 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from made_notebooks import ACCIDENTS, ROOT, cell, code, good, md, raised, redrawn, small
+from made_notebooks import ACCIDENTS, cell, code, good, md, raised, redrawn, small
 from nbformat.v4 import new_notebook
 
+from utils.environment import ROOT
 from utils.notebooks import canonical, problems, run, text_of
 
 PANEL = """import ipywidgets

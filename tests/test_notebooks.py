@@ -6,7 +6,6 @@ import nbformat
 import pytest
 from made_notebooks import (
     ANSWER,
-    ROOT,
     cell,
     code,
     files,
@@ -21,8 +20,9 @@ from made_notebooks import (
 )
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from utils.my_work import deliver
+from utils.environment import ROOT
 from utils.notebooks import MarkerError, canonical, check, derive, drift, leaks, main, problems, read, text_of
+from utils.start.my_work import copy_lessons
 
 STORED = sorted(path for edition in ("solutions", "lessons") for path in (ROOT / edition).glob("*.ipynb"))
 
@@ -135,7 +135,7 @@ def test_every_line_of_a_solution_only_cell_is_searched_for_code_too():
 
 
 def test_what_a_student_is_given_holds_no_answer_and_no_marker(tmp_path):
-    deliver(ROOT / "lessons", tmp_path / "my_work")
+    copy_lessons(ROOT / "lessons", tmp_path / "my_work")
     given = sorted((tmp_path / "my_work").glob("*.ipynb"))
     assert [path.name for path in given] == [path.name for path in STORED if path.parent.name == "solutions"]
     for path in given:

@@ -9,9 +9,10 @@ import pytest
 from notebook_files import ROOT, prose, said
 from stated import assert_stated, lesson, number, quiz_text
 
-from utils import check, scaling_law
+from utils import check
 from utils.counting import GPT2_FAMILY, ledger, training_bytes
-from utils.facts import FactBook
+from utils.experiments import scaling_law
+from utils.experiments.facts import FactBook
 from utils.pretrained import COURSE_MODEL
 from utils.scaling import KNOWN_MODELS, matmul_flops
 from utils.widgets import quiz

@@ -14,11 +14,11 @@ from PIL import Image
 
 from utils import plots
 from utils.counting import GPT2_FAMILY, ledger
+from utils.experiments.scaling_law import PowerLaw
 from utils.model import GPTConfig
 from utils.plots import counting, style, token_table
 from utils.plots.training import smoothed
 from utils.scaling import KNOWN_MODELS
-from utils.scaling_law import PowerLaw
 from utils.ten_words import COLUMNS, TOKENS, ten_word_table
 from utils.training import History
 

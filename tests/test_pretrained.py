@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from utils.experiments.recipes import LOSSES, toy_stories
 from utils.pretrained import DATA, STAGES, load_names_gpt, load_toy_gpt
-from utils.recipes import LOSSES, toy_stories
 from utils.sampling import generate
 from utils.text import names
 from utils.toy_language import ToyLanguage

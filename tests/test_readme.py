@@ -5,7 +5,8 @@ import re
 import pytest
 from notebook_files import LESSONS, ROOT, prose
 
-from utils import check, install
+from utils import check
+from utils.start import install
 
 README, GUIDE, TEACHING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "TEACHING.md"
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from utils import recipes, scaling_law
+from utils.experiments import recipes, scaling_law
 from utils.pretrained import STAGES
 
 

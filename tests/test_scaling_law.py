@@ -8,11 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from utils import scaling_law
 from utils.counting import gpt_params, unique_params
-from utils.facts import FactBook
-from utils.model import GPT, GPTConfig
-from utils.scaling_law import (
+from utils.experiments import scaling_law
+from utils.experiments.facts import FactBook
+from utils.experiments.scaling_law import (
     SEEDS,
     WIDTHS,
     config,
@@ -24,6 +23,7 @@ from utils.scaling_law import (
     shipped_measurements,
     trained,
 )  # fmt: skip
+from utils.model import GPT, GPTConfig
 
 SIZES = [700, 2_000, 5_000, 17_000, 60_000]
 

@@ -62,7 +62,7 @@ def main():
         sys.path[0] = ROOT
     options, further = parse(sys.argv[1:])
 
-    from utils import launcher
+    from utils.start import launcher
 
     if options.command == "lab":
         return launcher.in_words(launcher.lab, options.cpu, options.port, options.no_browser, further)

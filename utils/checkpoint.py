@@ -1,7 +1,6 @@
 """Saving and loading: numbers as safetensors, everything else as plain JSON, never pickled code."""
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
+from utils.files import replace_file
 from utils.model import GPT, GPTConfig
 
 RUN = "run.json"
@@ -59,20 +59,6 @@ def _write(path, tensors, notes):
     replace_file(path, lambda temporary: save_file(tensors, temporary, notes))
 
 
-def replace_file(path, write) -> None:
-    """Write a file so that a reader finds the old one or the new one, never half of one.
-
-    write: a function that writes the whole file to the path that it is given.
-    """
-    temporary = Path(f"{path}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    except BaseException:  # an interrupt leaves nothing behind either
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def save_run(folder, step, model, optimizer, run: dict) -> None:
     """Write everything that a training run needs to go on after `step` steps; killed at any moment, it can.
 
@@ -88,7 +74,7 @@ def save_run(folder, step, model, optimizer, run: dict) -> None:
     _write(folder / name, {key: tensor.contiguous() for key, tensor in state.items()}, {})
     text = json.dumps({**run, "step": step, "weights": name})
     # from here on the new step counts
-    replace_file(folder / RUN, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    replace_file(folder / RUN, text)
     for old in folder.glob("step-*.safetensors"):
         if old.name != name:
             old.unlink()

@@ -10,18 +10,17 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import torch
 import torch.distributed as dist
 
+from utils.environment import ROOT
 from utils.model import GPT, GPTConfig
 from utils.pretrained import COURSE_MODEL
 from utils.text import names
 from utils.toy_language import ToyLanguage
 from utils.training import train
 
-ROOT = Path(__file__).resolve().parents[1]  # where Python finds the package, from any folder
 TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
 
 

@@ -7,14 +7,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import chromium
 import pytest
 from lab_page import LabPage
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
+from utils.environment import ROOT
+
 TOKEN = "course"
 
 

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from utils.checkpoint import replace_file
+from utils.files import replace_file
 
 MY_WORK = Path(__file__).resolve().parents[2] / "my_work"
 FILE = ".progress.json"
@@ -77,6 +77,5 @@ def _write():
     numbers = {number for number in kept["passed"] if isinstance(number, str)}
     kept["passed"] = sorted(numbers | {number for number, passed in _checked.items() if passed})
     path = Path.cwd() / FILE
-    text = json.dumps(kept, indent=1)
     with suppress(OSError):  # a read-only or full disk must not spoil a right answer
-        replace_file(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+        replace_file(path, json.dumps(kept, indent=1))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from utils.environment import ROOT
 from utils.notebooks.derive import MarkerError, derive, drift, leaks, unrun
 from utils.notebooks.form import canonical, keep_stored, read, sanitizer, text_of, write
 from utils.notebooks.rules import different_starts, problems
 from utils.notebooks.run import RunError, run
 from utils.notebooks.timing import late
 
-ROOT = Path(__file__).parents[2]
 EDITIONS = ("solutions", "lessons")
 
 

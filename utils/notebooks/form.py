@@ -3,13 +3,13 @@
 import copy
 import hashlib
 import itertools
-import os
 import re
-import tempfile
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+
+from utils.files import replace_file
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -40,16 +40,7 @@ def write(path: Path, nb: NotebookNode) -> bool:
     if path.exists() and path.read_bytes() == data:
         return False
     path.parent.mkdir(exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes files that others cannot read
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(path, data)
     return True
 
 

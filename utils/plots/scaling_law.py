@@ -15,8 +15,8 @@ SHARES = (0, 50, 100)
 def scaling_law(n_params, gaps, law, spreads=None, convention="all unique parameters"):
     """The gap against the size, on log axes, with the fitted line; below, by how much each point is off it, in %.
 
-    n_params, gaps: one number a model; law: a utils.scaling_law.PowerLaw fitted to them; spreads: standard deviations
-    of the gaps from seed to seed, or None; convention: how the parameters were counted -> Figure.
+    n_params, gaps: one number a model; law: a PowerLaw of utils.experiments.scaling_law fitted to them; spreads:
+    standard deviations of the gaps from seed to seed, or None; convention: how the parameters were counted -> Figure.
     """
     sizes, gaps = np.asarray(n_params, dtype=float), np.asarray(gaps, dtype=float)
     fig = new_figure(8, 5.4)

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 
 from utils import validate
-from utils.checkpoint import replace_file
+from utils.files import replace_file
 from utils.model import GPT
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
@@ -65,7 +65,7 @@ def save_gpt2(model: GPT, folder) -> None:
         weights[name if name == HEAD else f"transformer.{name}"] = tensor.contiguous()
     replace_file(folder / SINGLE, lambda path: save_file(weights, path, {"format": "pt"}))
     text = json.dumps(_hf_config(model), indent=2) + "\n"
-    replace_file(folder / "config.json", lambda path: path.write_text(text, encoding="utf-8"))
+    replace_file(folder / "config.json", text)
 
 
 def _folder(path_or_name):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from utils.environment import ROOT, VENV, unmet_requirements
+from utils.files import replace_file
 
 try:
     import fcntl
@@ -55,7 +56,7 @@ CAUSES = {
 }
 
 
-class Trouble(Exception):
+class SetupError(Exception):
     """What is wrong and what mends it: one sentence for the student."""
 
 
@@ -72,7 +73,9 @@ def child_environment() -> dict[str, str]:
         "PYTHONPATH": with_first("PYTHONPATH", ROOT),
         "PYTHONUTF8": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "JUPYTER_CONFIG_PATH": with_first("JUPYTER_CONFIG_PATH", ROOT / "utils/jupyter"),  # asks no one about news
+        "JUPYTER_CONFIG_PATH": with_first(
+            "JUPYTER_CONFIG_PATH", ROOT / "utils/start/jupyter"
+        ),  # asks no one about news
         "JUPYTER_PREFER_ENV_PATH": "1",  # else a kernel in the student's home hides this environment's
     }
 
@@ -114,7 +117,7 @@ def sole_start() -> Iterator[tuple[int, ...]]:
 def ensure(kind: str, lock: tuple[int, ...], cpu: bool = False) -> str:
     """Return the Python that has what `kind` ("lab" or "test") needs, made or mended first if need be.
 
-    Raises Trouble and OSError.
+    Raises SetupError and OSError.
     """
     inside = VENV.exists() and VENV.samefile(sys.prefix)
     if not inside and not any(unmet_requirements(ROOT / name) for name in REQUIREMENTS[kind]):
@@ -127,7 +130,7 @@ def ensure(kind: str, lock: tuple[int, ...], cpu: bool = False) -> str:
 def stamped(kind: str) -> bool:
     """Whether an installation for `kind` was finished, with these requirements, and nothing is missing since."""
     try:
-        return stamp(kind).read_text(encoding="ascii") == seal(kind, venv_version(*REQUIREMENTS[kind]))
+        return stamp(kind).read_text(encoding="ascii") == requirements_digest(kind, venv_version(*REQUIREMENTS[kind]))
     except (OSError, ValueError):
         return False
 
@@ -137,7 +140,7 @@ def stamp(kind: str) -> Path:
     return VENV / f"{kind}.stamp"
 
 
-def seal(kind: str, version: str) -> str:
+def requirements_digest(kind: str, version: str) -> str:
     """What the stamp holds: a hash of the requirements and of Python's version."""
     contents = [(ROOT / name).read_bytes() for name in REQUIREMENTS[kind]]
     return hashlib.sha256(b"\0".join([version.encode(), *contents])).hexdigest()
@@ -175,9 +178,7 @@ def install(kind: str, lock: tuple[int, ...], cpu: bool) -> None:
         recommend_cpu()
     pip(lock, *(f"--requirement={name}" for name in REQUIREMENTS[kind]))
     for done in ["lab"] if kind == "lab" else ["lab", "test"]:
-        temporary = stamp(done).with_suffix(".new")
-        temporary.write_text(seal(done, venv_version()), encoding="ascii")
-        os.replace(temporary, stamp(done))
+        replace_file(stamp(done), requirements_digest(done, venv_version()))
 
 
 def usable() -> bool:
@@ -192,16 +193,16 @@ def has(package: str) -> bool:
 
 
 def make(lock: tuple[int, ...]) -> None:
-    """Make .venv, in place of what is there. Raises Trouble."""
+    """Make .venv, in place of what is there. Raises SetupError."""
     free = shutil.disk_usage(ROOT).free
     if free < SPACE:
-        raise Trouble(f"The course needs {NEED} on this disk, {free / 1e9:.1f} GB are free: free some, {AGAIN}.")
+        raise SetupError(f"The course needs {NEED} on this disk, {free / 1e9:.1f} GB are free: free some, {AGAIN}.")
     done = run([sys.executable, "-m", "venv", "--clear", VENV], lock, stdout=subprocess.PIPE)
     if done.returncode:
         # venv keeps the words of the pip that it started to itself
         full = shutil.disk_usage(VENV if VENV.exists() else ROOT).free < SPACE / 50
         output = "No space left" if full else done.stdout + done.stderr
-        raise Trouble(explain(output) or f"The environment could not be made ({last_error(output)}).")
+        raise SetupError(explain(output) or f"The environment could not be made ({last_error(output)}).")
 
 
 def run(command: list, lock: tuple[int, ...], **options) -> subprocess.CompletedProcess:
@@ -218,10 +219,10 @@ def remove_half_installed() -> None:
 
 
 def pip(lock: tuple[int, ...], *arguments: str) -> None:
-    """Let pip install, its progress visible. Raises Trouble."""
+    """Let pip install, its progress visible. Raises SetupError."""
     done = run([PYTHON, "-m", "pip", "install", "--no-input", "--log", LOG, *arguments], lock)
     if done.returncode:
-        raise Trouble(
+        raise SetupError(
             explain(done.stderr + unreachable(done.stderr))
             or f"The installation failed ({last_error(done.stderr) or done.returncode}); details are in {LOG}."
         )

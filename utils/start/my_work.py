@@ -6,17 +6,18 @@ import json
 import os
 from pathlib import Path
 
+from utils.files import new_file, remove_unfinished, replace_file
+
 RECORD = ".editions.json"
-COPYING = ".copying"
 
 
-def deliver(lessons: Path, my_work: Path) -> list[str]:
+def copy_lessons(lessons: Path, my_work: Path) -> list[str]:
     """Copy the lessons that `my_work` lacks, and put new editions beside the student's files.
 
     Returns the lines to print. May be killed at any point: the next call finishes what this one began.
     """
     my_work.mkdir(exist_ok=True)
-    clean(my_work)
+    remove_unfinished(my_work)
     record, lines = read_record(my_work)
     copied = 0
     for lesson in sorted(lessons.glob("*.ipynb")):
@@ -26,7 +27,7 @@ def deliver(lessons: Path, my_work: Path) -> list[str]:
         if not os.path.lexists(target):
             # recorded first: a missing file is copied again anyhow, an edited one must be known
             note(my_work, record, given, edition)
-            copied += place(lesson.read_bytes(), target)
+            copied += new_file(target, lesson.read_bytes())
         elif edition not in given:
             if edition not in map(edition_of, [target, *new_editions(target)]):
                 name = place_beside(lesson.read_bytes(), target)
@@ -61,52 +62,7 @@ def beside(target: Path, label: str):
 
 def place_beside(data: bytes, target: Path) -> str:
     """Write a new edition under the next free name; return that name."""
-    return next(path.name for path in beside(target, "new edition") if place(data, path))
-
-
-def place(data: bytes, target: Path) -> bool:
-    """Write a new file whole or not at all; False, and nothing done, where one of that name exists."""
-    if os.path.lexists(target):
-        return False
-    temporary = write_temporary(data, target)
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        return False
-    except OSError:  # a disk without links
-        return reserve_and_replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return True
-
-
-def reserve_and_replace(temporary: Path, target: Path) -> bool:
-    """Do what a link does: our own empty file takes the name, then the full one takes its place."""
-    try:
-        target.open("xb").close()
-    except FileExistsError:
-        return False
-    os.replace(temporary, target)
-    return True
-
-
-def write_temporary(data: bytes, target: Path) -> Path:
-    """Write what will become `target` under a name that says so."""
-    temporary = target.with_name(f".{target.name}{COPYING}")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    return temporary
-
-
-def clean(my_work: Path) -> None:
-    """Remove what a killed start left: temporary files, and the empty files that they were to replace."""
-    for temporary in my_work.glob(f".*{COPYING}"):
-        target = temporary.with_name(temporary.name[1 : -len(COPYING)])
-        if target.is_file() and target.stat().st_size == 0:
-            target.unlink()
-        temporary.unlink()
+    return next(path.name for path in beside(target, "new edition") if new_file(path, data))
 
 
 def read_record(my_work: Path) -> tuple[dict[str, list[str]], list[str]]:
@@ -129,5 +85,4 @@ def note(my_work: Path, record: dict[str, list[str]], given: list[str], edition:
     """Add an edition to those given, on the disk as well, at once."""
     if edition not in given:
         given.append(edition)
-        path = my_work / RECORD
-        os.replace(write_temporary(json.dumps(record, indent=1).encode(), path), path)
+        replace_file(my_work / RECORD, json.dumps(record, indent=1))

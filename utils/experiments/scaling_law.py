@@ -12,7 +12,7 @@ import torch
 
 from utils import validate
 from utils.counting import conventions
-from utils.facts import FactBook
+from utils.experiments.facts import FactBook
 from utils.model import GPT, GPTConfig
 from utils.pretrained import DATA
 from utils.training import token_losses, train
@@ -105,7 +105,7 @@ class Measurement:
 
 
 def shipped_measurements() -> list[Measurement]:
-    """The measurements in utils/data/scaling.json, smallest width first; `python -m utils.recipes` makes them again."""
+    """The measurements in utils/data/scaling.json, smallest width first; utils.experiments.recipes makes them again."""
     found = json.loads(MEASUREMENTS.read_text(encoding="utf-8"))["measurements"]
     return [Measurement(point["width"], tuple(point["gaps"]), tuple(point["held"])) for point in found]
 

@@ -14,9 +14,9 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from utils import my_work
 from utils.environment import ROOT
-from utils.install import Trouble, child_environment, ensure, explain, say, sole_start
+from utils.start import my_work
+from utils.start.install import SetupError, child_environment, ensure, explain, say, sole_start
 
 START = "lab/tree/my_work/00_start_here.ipynb"
 RUNTIME_FOLDER = "from jupyter_core.paths import jupyter_runtime_dir as folder; print(folder())"
@@ -24,7 +24,7 @@ LAB_OPTIONS = [
     f"--ServerApp.root_dir={ROOT}",
     f"--LabApp.default_url=/{START}",
     "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
-    # no other host is asked, whatever the student's own settings say; utils/jupyter/ only spares the question
+    # no other host is asked, whatever the student's own settings say; utils/start/jupyter/ only spares the question
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
@@ -45,23 +45,23 @@ def in_words(action: Callable[..., int], *arguments) -> int:
     except KeyboardInterrupt:
         say("Interrupted: run the same command again, it goes on from there.", sys.stderr)
         return 130
-    except Trouble as trouble:
-        say(str(trouble), sys.stderr)
+    except SetupError as error:
+        say(str(error), sys.stderr)
         return 1
 
 
 def prepare(kind: str, cpu: bool = False, lessons: bool = False) -> str:
     """Return the Python to use, with its requirements installed and, if asked, the lessons in my_work/.
 
-    Raises Trouble.
+    Raises SetupError.
     """
     try:
         with sole_start() as lock:
             python = ensure(kind, lock, cpu)
-            for line in my_work.deliver(ROOT / "lessons", ROOT / "my_work") if lessons else []:
+            for line in my_work.copy_lessons(ROOT / "lessons", ROOT / "my_work") if lessons else []:
                 say(line)
     except OSError as error:
-        raise Trouble(explain(str(error)) or f"The course could not be set up ({error}).") from error
+        raise SetupError(explain(str(error)) or f"The course could not be set up ({error}).") from error
     return python
 
 
@@ -123,14 +123,14 @@ def answers(url: str, token: str) -> bool:
 
 
 def check_port(port: int) -> None:
-    """Raise Trouble where JupyterLab could not use this port."""
+    """Raise SetupError where JupyterLab could not use this port."""
     try:
         with socket.socket() as probe:
             if os.name != "nt":  # as JupyterLab does: a port that was left a minute ago is free
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
-        raise Trouble(
+        raise SetupError(
             f"Port {port} is taken or not allowed: give another one, or leave --port out and a free one is found."
         ) from error
 

@@ -1,11 +1,14 @@
-"""How the models and measurements in utils/data/ were made. `python -m utils.recipes` makes them again, in minutes."""
+"""How the models and measurements in utils/data/ were made.
+
+`python -m utils.experiments.recipes` makes them again, in minutes.
+"""
 
 import json
 
 import torch
 
-from utils import scaling_law
 from utils.checkpoint import save_model
+from utils.experiments import scaling_law
 from utils.model import GPT, GPTConfig
 from utils.pretrained import COURSE_MODEL, DATA
 from utils.text import names

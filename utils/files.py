@@ -1,0 +1,67 @@
+"""One way to write a file: whole or not at all. Standard library only."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+UNFINISHED = ".part"  # how the name of a file ends while it is written
+
+
+def replace_file(path, write: Callable[[Path], object] | bytes | str) -> None:
+    """Write a file so that a reader finds the old one or the new one, never half of one.
+
+    write: what the file is to hold (a str as UTF-8), or a function that writes all of it to the path that it is given.
+    An error or an interrupt leaves the old file and nothing else. Raises OSError.
+    """
+    with written_beside(Path(path), write) as temporary:
+        os.replace(temporary, path)
+
+
+def new_file(path: Path, data: bytes) -> bool:
+    """Write a file whole; False, and nothing done, where one of that name exists. Raises OSError."""
+    if os.path.lexists(path):
+        return False
+    with written_beside(path, data) as temporary:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError:  # a disk without links
+            return _reserve_and_replace(temporary, path)
+    return True
+
+
+def _reserve_and_replace(temporary, path):
+    """Do what a link does: our own empty file takes the name, then the full one takes its place."""
+    try:
+        path.open("xb").close()
+    except FileExistsError:
+        return False
+    os.replace(temporary, path)
+    return True
+
+
+@contextmanager
+def written_beside(path: Path, write: Callable[[Path], object] | bytes | str) -> Iterator[Path]:
+    """Write what will become `path` under another name in the same folder; what is left under it is removed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
+    try:
+        if callable(write):
+            write(temporary)
+        else:
+            temporary.write_bytes(write.encode() if isinstance(write, str) else write)
+        with temporary.open("rb+") as file:  # on the disk before it has its name, also where the power fails
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a killed process left in a folder: unfinished files, and the empty ones that they were to fill."""
+    for temporary in folder.glob(f".*.*{UNFINISHED}"):
+        target = temporary.with_name(temporary.name[1:].rsplit(".", 2)[0])
+        if target.is_file() and target.stat().st_size == 0:
+            target.unlink()
+        temporary.unlink()

@@ -1,0 +1,1 @@
+"""What starts and installs the course: standard library only."""
