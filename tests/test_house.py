@@ -55,6 +55,8 @@ def wrong_imports(file, tree):
             allowed = other not in ("__main__", "start") and (
                 others < mine or other == room or others == mine == MIDDLE
             )
+            # the README states how much space an installation takes
+            allowed = allowed or (file, other) == ("notebooks/values.py", "start")
         if not allowed:
             yield f"{file} imports utils.{other}"
 

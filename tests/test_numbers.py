@@ -5,6 +5,7 @@ from fractions import Fraction
 import nbformat
 import pytest
 from notebook_files import LESSONS, ROOT, SOLUTIONS
+
 from utils.notebooks import counts, values
 from utils.notebooks.numbers import Held, document_problems, numbers, printed, problems, prose, quiz, unheld
 
@@ -120,7 +121,7 @@ def test_lesson_03_does_not_take_the_false_number_that_it_once_took():
         ("3.14e+23", "3.14e23", "1e21"),
         (r"$3.14 \cdot 10^{23}$", "3.14e23", "1e21"),
         ("as tiny as $10^{-40}$", "1e-40", "1e-40"),
-        ("−0.5 or so", "0.5", "0.1"),
+        ("-0.5 or so", "0.5", "0.1"),
     ],
 )
 def test_a_number_is_read_with_its_precision(text, value, step):
@@ -200,7 +201,9 @@ def test_wrong_counts_are_put_right():
         "About 50 minutes, with six exercises. Two more."
     )
     assert counts.refresh("Nine questions. Pick one.", "03") == "Five questions. Pick one."
-    assert counts.refresh("| [03 Counting](03_x.ipynb) | How? | 7 |", "00") == "| [03 Counting](03_x.ipynb) | How? | 50 |"
+    assert (
+        counts.refresh("| [03 Counting](03_x.ipynb) | How? | 7 |", "00") == "| [03 Counting](03_x.ipynb) | How? | 50 |"
+    )
     wrong = "Ten lessons, two hours, one exercise that; one lesson a week, ten weeks."
     assert counts.refresh(wrong, None) == "Nine lessons, eight hours, 44 exercises that; one lesson a week, nine weeks."
     plan = "**One day, two hours.** Work.\n\n| Minutes |\n|---|\n| 50 | a |\n| 20 | b |\n\n**A term.** Slow."

@@ -28,8 +28,8 @@ SCALE = "|".join(map(re.escape, sorted(SCALES, key=len, reverse=True)))
 NUMBER = re.compile(
     rf"""(?<![\d.])(?P<digits>[0-9]{{1,3}}(?:(?:,|\{{,\}}|_)[0-9]{{3}})+(?![0-9])|[0-9]+)(?:\.(?P<decimals>[0-9]+))?
     (?:[eE](?P<e>[+-]?[0-9]+)                                                   # 3e-4
-    |\s*(?:\\cdot|\\times|×|·)\s*10\^\{{?(?P<power>[-−]?[0-9]+)\}}?             # 3 \cdot 10^{{-4}}
-    |(?<=10)\^\{{?(?P<ten>[-−]?[0-9]+)\}}?)?                                    # 10^{{-4}}
+    |\s*(?:\\cdot|\\times|×|·)\s*10\^\{{?(?P<power>-?[0-9]+)\}}?             # 3 \cdot 10^{{-4}}
+    |(?<=10)\^\{{?(?P<ten>-?[0-9]+)\}}?)?                                    # 10^{{-4}}
     (?:(?:\s|\\,|-)?\\?(?P<scale>{SCALE})(?!\w))?""",
     re.VERBOSE,
 )
@@ -88,7 +88,7 @@ def numbers(text: str, structure: re.Pattern = STRUCTURE) -> list[Written]:
 
 def _written(match: re.Match) -> Written:
     decimals = match["decimals"] or ""
-    exponent = int((match["e"] or match["power"] or match["ten"] or "0").replace("−", "-"))
+    exponent = int(match["e"] or match["power"] or match["ten"] or 0)
     step = Fraction(10) ** (exponent - len(decimals)) * SCALES.get(match["scale"], 1)
     digits = "1" if match["ten"] else re.sub(r"\D", "", match["digits"]) + decimals
     return Written(match[0], match.start(), match.end(), int(digits) * step, step, match["scale"])
@@ -111,7 +111,7 @@ def printed(nb: NotebookNode) -> Iterator[Fraction]:
     """Yield the numbers that a notebook's cells show as text, and the whole numbers of their code."""
     for cell in nb.cells:
         for output in cell.get("outputs", []):
-            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            text = output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", "")
             yield from (number.value for number in numbers(text, NAMES))
         for node in ast.walk(tree(cell)) if cell.cell_type == "code" else ():
             if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value % 1 == 0:

@@ -1,7 +1,7 @@
 """The numbers that texts state without a cell that prints them: what each is, and how it is computed.
 
-A callable is asked at test time, from the library, a closed form or a published source. It gives one number or several:
-a whole number for what a text writes out in full, any other for what it rounds. Each is looked for in its own texts only.
+A callable is asked at test time, from the library, a closed form or a published source. It gives one number or
+several: whole numbers for what a text writes out in full, others for what it rounds. Each holds in its own text only.
 """
 
 import math
@@ -36,6 +36,9 @@ SMALL, XL = GPT2_FAMILY["GPT-2 small"], GPT2_FAMILY["GPT-2 XL"]
 LARGEST = GPT3_FAMILY["GPT-3 175B"]
 V, D = SMALL.vocab_size, SMALL.n_embd
 TABLE = tying_saving(V, D)
+CARD = 32_000 * 4_096  # the token table of lesson 07's open question, of a model with 7 billion parameters
+BUDGET = 100_000 / 2 * 3_600 * 150e12  # FLOPs for the dollars of lesson 08's open question, at 2 dollars an hour
+BENCH = "tests/benchmarks/generation.py, 2026-11-30"
 
 
 def given(*numbers) -> Callable:
@@ -53,6 +56,7 @@ def total(config) -> int:
     return sum(ledger(config).values())
 
 
+@cache
 def gpt3() -> int:
     """The parameters of the largest GPT-3, from GPT-2's formula."""
     return total(replace(SMALL, n_ctx=LARGEST["n_ctx"], **{k: LARGEST[k] for k in ("n_layer", "n_embd", "n_head")}))
@@ -80,6 +84,7 @@ def overflow(dtype) -> int:
 # --- lesson 02
 
 
+@cache
 @torch.no_grad()
 def loud_loss() -> int:
     """The first loss of GPT-2's shape with its table drawn from N(0, 1), every token a target; to the nearest 5.
@@ -105,11 +110,6 @@ def plain_loss() -> int:
                 part.reset_parameters()
         losses.append(token_losses(model, rows).mean().item())
     return round(mean(losses))
-
-
-def quiet_loss() -> float:
-    """The first loss of GPT-2's shape with a sound start: scores with a variance of d 0.02^2 (a log-normal's mean)."""
-    return math.log(V) + D * 0.02**2 / 2
 
 
 def shown_words(panel) -> tuple[list[int], list[str]]:
@@ -149,20 +149,12 @@ def right_stories() -> float:
     return mean(not language.errors(row) for row in rows)
 
 
-def first_of_two(difference: float) -> float:
-    """The probability of the first of two tokens whose score is so much higher."""
-    return 1 / (1 + math.exp(-difference))
-
-
 # --- lessons 06 to 08
 
 
 def full_cache() -> int:
     """Bytes of one full conversation with GPT-3 in 16 bits."""
     return kv_cache_bytes(LARGEST["n_layer"], LARGEST["n_embd"], LARGEST["n_ctx"], bytes_per_number=2)
-
-
-CARD = {"billions": 7, "width": 4_096, "vocab": 32_000}  # of lesson 07's open question
 
 
 def rule_of_two_n() -> tuple[float, float, float]:
@@ -173,11 +165,6 @@ def rule_of_two_n() -> tuple[float, float, float]:
     return (rule - (work - compared)) / work, compared / work, (work - rule) / work
 
 
-def gpt3_years() -> float:
-    """Years of GPT-3's training on one GPU at the lesson's 28 TFLOP/s."""
-    return gpu_hours(training_flops(gpt3(), 300e9), 28e12) / 24 / 365.25
-
-
 def best_ratio() -> float:
     """Tokens for each parameter, by the constants of Hoffmann et al. 2022 (appendix D.3), for Chinchilla's budget.
 
@@ -186,13 +173,6 @@ def best_ratio() -> float:
     budget = math.prod(KNOWN_MODELS["Chinchilla"])
     best = (0.34 * 406.4 / (0.28 * 410.7) * budget**0.28) ** (1 / 0.62)
     return budget / best**2
-
-
-@cache
-def company() -> tuple[float, tuple[float, float]]:
-    """FLOPs that 100,000 dollars buy at 2 dollars an hour and 150 TFLOP/s, and the best (N, D) for them."""
-    flops = 100_000 / 2 * 3_600 * 150e12
-    return flops, compute_optimal(flops)
 
 
 def down(value: float, unit: int) -> int:
@@ -218,28 +198,24 @@ VALUES: dict[str, dict[str, Callable]] = {
     },
     "02": {
         "parameters of attention": lambda: sum(p.numel() for p in GPT(COURSE_MODEL).h[0].attn.parameters()),
-        "first losses": lambda: (plain_loss(), loud_loss(), quiet_loss()),
+        "first losses": lambda: (plain_loss(), loud_loss(), math.log(V) + D * 0.02**2 / 2),
         "words that BERT hides": published("Devlin et al. 2019, section 3.1", 0.15),
         "blocks of GPT-3, a head of 768 / 8": lambda: (LARGEST["n_layer"], D // 8),
         "a head that copies": copied_from,
-        "a bound on its attention, which test_claims.py measures": given(0.9),
+        "a bound on its attention, which test_inspection.py measures": given(0.9),
         "a free choice in the lens": free_choice,
     },
     "03": {
-        "the family's layers, widths and heads": lambda: [
-            size for c in GPT2_FAMILY.values() for size in (c.n_layer, c.n_embd, c.n_head)
-        ],
+        "the family's sizes": lambda: [n for c in GPT2_FAMILY.values() for n in (c.n_layer, c.n_embd, c.n_head)],
         "the family's first counts": published("Radford et al. 2019, table 2", 117e6, 345e6, 762e6, 1_542e6),
         "GPT-3, in billions": lambda: round(gpt3() / 1e9),
-        "heads times their width": lambda: [
-            GPT3_FAMILY[name]["n_head"] * GPT3_FAMILY[name]["d_head"] for name in ("GPT-3 1.3B", "GPT-3 13B")
-        ],
+        "heads times width in rows 1.3B and 13B": published("Brown et al. 2020, table 2.1", 24 * 128, 40 * 128),
         "width of as much table as blocks": lambda: round(V / (12 * 12)),
         "between which widths the panel shows it": crossing,
         "bytes of GPT-2 small's file": lambda: 4 * total(SMALL),
         "with twelve masks of the context's square": lambda: 4 * (total(SMALL) + 12 * SMALL.n_ctx**2),
         "bytes to train a parameter, and GPT-3": lambda: (training_bytes(1), training_bytes(gpt3())),
-        "a billion parameters: used, with gradients, trained": lambda: [1e9 * size for size in (4, 8, training_bytes(1))],
+        "a billion parameters, to use and to train": lambda: [1e9 * size for size in (4, 8, training_bytes(1))],
         "memory of graphics cards": published("NVIDIA data sheets: V100 16 GB (2017), A100 80 GB (2020)", 16e9, 80e9),
         "the tolerance of exercise 3.6": given(0.01),
     },
@@ -248,7 +224,7 @@ VALUES: dict[str, dict[str, Callable]] = {
         "an even chance": lambda: 1 / COURSE_MODEL.vocab_size,
         "stories without a slip": right_stories,
         "letters of a long name": lambda: len("Alexandrinabellamarie"),
-        "the first of two, and sharpened": lambda: (first_of_two(2), first_of_two(2 / 0.5)),
+        "the first of two by a score 2 higher, and sharpened": lambda: [1 / (1 + math.exp(-x)) for x in (2, 2 / 0.5)],
     },
     "05": {
         "spread of a fresh table": lambda: GPT(COURSE_MODEL).wte.weight.std().item(),
@@ -269,13 +245,10 @@ VALUES: dict[str, dict[str, Callable]] = {
         "the eleventh position": lambda: range(11)[-1],
     },
     "07": {
-        "large vocabularies": lambda: down(
-            min(KNOWN_CONFIGS[name]["vocab_size"] for name in ("Llama-3-8B", "Qwen2.5-0.5B")), 100_000
-        ),
+        "large vocabularies": lambda: down(KNOWN_CONFIGS["Llama-3-8B"]["vocab_size"], 100_000),
         "Llama-3's MLP, in widths": lambda: KNOWN_CONFIGS["Llama-3-8B"]["intermediate_size"] / 4_096,
-        "the card's vocabulary, a width in a question": given(CARD["vocab"], 2_048),
-        "its table": lambda: CARD["vocab"] * CARD["width"],
-        "less than this share for two": lambda: math.ceil(200 * CARD["vocab"] * CARD["width"] / 7e9) / 100,
+        "the card's vocabulary, a width in a question": given(32_000, 2_048),
+        "its table, and less than this share for two": lambda: (CARD, math.ceil(200 * CARD / 7e9) / 100),
         "weights in 16 bits, in 4, in training": lambda: [7e9 * size for size in (2, 0.5, training_bytes(1))],
         "a large model's table in a question": given(0.03),
     },
@@ -288,9 +261,9 @@ VALUES: dict[str, dict[str, Callable]] = {
         "Chinchilla and Gopher": published("Hoffmann et al. 2022, tables 1 and 3", 70e9, 1.4e12, 280e9, 0.3e12),
         "Llama-3-8B's tokens for a parameter": lambda: math.ceil(15e12 / KNOWN_MODELS["Llama-3-8B"][0] / 100) * 100,
         "bytes to train GPT-3": lambda: training_bytes(gpt3()),
-        "more than so many years": lambda: down(gpt3_years(), 50),
+        "more than so many years": lambda: down(gpu_hours(training_flops(gpt3(), 300e9), 28e12) / 24 / 365.25, 50),
         "a budget, and its hours": lambda: (100_000, 100_000 // 2),
-        "what it buys": lambda: (company()[0], *company()[1]),
+        "what it buys at 150 TFLOP/s": lambda: (BUDGET, *compute_optimal(BUDGET)),
         "what tying saves": lambda: saved(SMALL),
         "more than so many tokens": lambda: down(best_ratio(), 10),
         "root of two, twice twenty": lambda: (math.sqrt(2), 2 * 20),
@@ -301,14 +274,10 @@ VALUES: dict[str, dict[str, Callable]] = {
         "newest Python": published("PyPI: the wheels of torch 2.13.0", 3.14),
         "space on the disk": lambda: (install.SPACE, install.GPU_SPACE),
         "the second shape": given(65, 128, 4),
-        "tokens a second": published(
-            "tests/benchmarks/generation.py, 2026-11-30", 1_563, 1_755, 2_235, 634, 413, 441, 1_091, 387
-        ),
-        "with GPT-2 small's": published("as above", 16.6, 35.0, 28.1),
-        "ratios": lambda: (2_235 / 634, 1_091 / 387, 35.0 / 28.1),
-        "of the limit that memory sets": published("as above", 51, 0.69, 0.74),
+        "tokens a second": published(BENCH, 1_563, 1_755, 2_235, 634, 413, 441, 1_091, 387, 16.6, 35.0, 28.1),
+        "ratios of the last two": lambda: (2_235 / 634, 1_091 / 387, 35.0 / 28.1),
+        "of the limit that memory sets": published(BENCH, 51, 0.69, 0.74),
     },
-    "TEACHING": {},
 }
 
 
