@@ -280,18 +280,6 @@ def test_running_a_cell_again_closes_its_last_panels_and_no_others(monkeypatch):
     assert other.comm is not None
 
 
-@pytest.mark.parametrize("lesson", sorted(path.stem for path in quiz.QUIZZES.glob("*.json")))
-def test_a_quiz_has_one_right_choice_and_a_reason_for_each(lesson):
-    questions = quiz.load(lesson)
-    assert 3 <= len(questions) <= 6
-    for question in questions:
-        assert len(question["choices"]) >= 3
-        assert [right for _, right, _ in question["choices"]].count(True) == 1
-        texts = [part for text, _, why in question["choices"] for part in (text, why)]
-        assert len(set(texts)) == len(texts)
-        assert all(len(text) > 3 for text in texts)
-
-
 def test_right_choices_do_not_stand_in_one_place():
     data = [json.loads(path.read_text()) for path in sorted(quiz.QUIZZES.glob("*.json"))]
     places = [[right for _, right, _ in question["choices"]].index(True) for quiz_ in data for question in quiz_]
