@@ -14,14 +14,15 @@ ANSWER = '''import torch
 from utils import check
 
 
-def double(x: torch.Tensor) -> torch.Tensor:
-    """Twice a tensor: x of any shape -> the same shape."""
+def table_size(table: torch.Tensor) -> int:
+    """How many numbers does a table hold? table (rows, columns) -> one whole number."""
     ### BEGIN SOLUTION
-    return torch.add(x, x)
+    rows, columns = table.shape
+    return rows * columns
     ### END SOLUTION
 
 
-check.ex_{}_1(double)'''
+check.ex_{}_1(table_size)'''
 QUIZ = [
     {
         "question": f"Which number is the double of {number}?",
@@ -39,7 +40,7 @@ GLOSSARY = (
 
 
 def lesson(number, setup=SETUP, exercise=False, panel="TableExplorer"):
-    """A lesson of thirty cells with a panel, a quiz and perhaps an exercise, not run."""
+    """A lesson of some thirty cells with a panel, a quiz and perhaps an exercise, not run."""
     title = (
         f"# {number} Doubling\n\n**What you'll do.** Double some numbers.\n\n"
         "**What you'll learn.** What a double is.\n\n"
@@ -47,11 +48,11 @@ def lesson(number, setup=SETUP, exercise=False, panel="TableExplorer"):
     )
     cells = [md(title, "title"), code(setup, "setup")]
     cells += [md("## 1. Doubling\n\nTwice a number is its double.", "m-part"), code(STEP.format(2), "part")]
-    for place in range(3, 12):
+    for place in range(3, 13):
         cells += [md(f"The sum of {place} doubles follows.", f"m-{place}"), code(STEP.format(place), f"c-{place}")]
     cells.append(md("So the sums grow.", "grow"))
     if exercise:
-        heading = f"### Exercise {int(number)}.1 (★, 2 min)\n\nReturn the double of each number in `x`."
+        heading = f"### Exercise {int(number)}.1 (★, 2 min)\n\nReturn how many numbers the table holds."
         cells += [md(heading, "m-ex"), code(ANSWER.format(int(number)), "ex", tags=["exercise"])]
     cells += [
         md("## 2. A panel\n\nMove it.", "m-panel"),
