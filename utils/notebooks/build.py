@@ -1,7 +1,6 @@
 """The command `python -m utils build`: run, derive, store; or `--check` what is stored."""
 
 import argparse
-from contextlib import suppress
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -33,7 +32,7 @@ def main(argv: list[str], root: Path = ROOT) -> int:
             if not options.check:
                 _build(course, name, options.timeout, options.fresh)
             sound.append(name)
-        except (UnreadableError, MarkerError, RunError) as error:
+        except RunError as error:
             found.append(f"{error}; nothing was written")
     found += check(root, sound)
     return _report(found, f"in order: {len(names)} notebook{'s' * (len(names) != 1)}")
@@ -70,7 +69,8 @@ def _sources(course: Course, name: str) -> dict[str, NotebookNode]:
     if stored is None:
         raise UnreadableError(f"lessons/{name}.ipynb: there is no solutions/{name}.ipynb to derive it from")
     try:
-        return {"solutions": source(stored), "lessons": derive(stored)}
+        written = source(stored)
+        return {"solutions": written, "lessons": derive(written)}
     except MarkerError as error:
         raise MarkerError(f"solutions/{name}.ipynb, {error}") from None
 
@@ -79,12 +79,16 @@ def _before(course: Course, names: list[str]) -> list[str]:
     """Ask the rules for sources; what a lesson has from its solution is told of the solution alone."""
     found = []
     for name in names:
+        try:
+            editions = _sources(course, name)
+        except (UnreadableError, MarkerError) as error:
+            found.append(str(error))
+            continue
         told: set[str] = set()
-        with suppress(UnreadableError, MarkerError):  # `_build` tells
-            for edition, nb in _sources(course, name).items():
-                sentences = [text for text in rules.before(Lesson(nb, name, edition, course)) if text not in told]
-                told |= set(sentences)
-                found += [f"{edition}/{name}.ipynb: {sentence}" for sentence in sentences]
+        for edition, nb in editions.items():
+            sentences = [text for text in rules.before(Lesson(nb, name, edition, course)) if text not in told]
+            told |= set(sentences)
+            found += [f"{edition}/{name}.ipynb: {sentence}" for sentence in sentences]
     return found + rules.whole(course)
 
 
@@ -92,7 +96,7 @@ def _build(course: Course, name: str, timeout: int, fresh: bool) -> None:
     """Run and store both editions of one notebook; say what took too long.
 
     Nothing is written before both have run. `fresh` also replaces outputs that nbval sees no difference in.
-    Raises UnreadableError, MarkerError or RunError.
+    Raises RunError.
     """
     notebooks = _sources(course, name)
     built = {edition: _built(course, edition, name, nb, timeout, fresh) for edition, nb in notebooks.items()}
