@@ -96,7 +96,7 @@ def redrawn(nb, old, new):
     return nb
 
 
-# accidents in a cell: its source, and the sentence that a build says
+# accidents in a cell: its source, and the sentence that a run says
 ACCIDENTS = {
     "magic": ("%nosuch", "UsageError: Line magic function `%nosuch` not found."),
     "syntax": ("def f(:", "SyntaxError: invalid syntax"),

@@ -2,11 +2,10 @@
 
 import ast
 import linecache
-import re
-
-import nbformat
 
 from utils.environment import ROOT
+from utils.notebooks import read, reading
+from utils.notebooks.reading import number_of, tags
 
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
@@ -15,24 +14,19 @@ START = ROOT / "lessons" / "00_start_here.ipynb"
 
 def name(path):
     """`lessons 01`, to name a test's case."""
-    return f"{path.parent.name} {path.stem[:2]}"
+    return f"{path.parent.name} {number_of(path.stem)}"
 
 
 def cells(path, kind=None):
     """The cells of a notebook, of one kind or all."""
-    return [cell for cell in nbformat.read(path, 4).cells if kind in (None, cell.cell_type)]
-
-
-def tags(cell):
-    """A cell's tags."""
-    return cell.metadata.get("tags", [])
+    return [cell for cell in read(path).cells if kind in (None, cell.cell_type)]
 
 
 def prose(path):
     """What a notebook says in words, or all of a Markdown file."""
     if path.suffix == ".md":
         return path.read_text(encoding="utf-8")
-    return "\n\n".join(cell.source for cell in cells(path, "markdown"))
+    return reading.prose(read(path))
 
 
 def said(path):
@@ -43,15 +37,7 @@ def said(path):
 
 def sections(path):
     """(heading, code cells) for each part of a notebook that begins with a `## ` heading and has code."""
-    parts = [["start", []]]
-    for cell in cells(path):
-        if cell.cell_type == "code":
-            parts[-1][1].append(cell)
-        elif cell.source.startswith("## "):
-            parts.append([cell.source.splitlines()[0].strip("# "), []])
-    parts = [(heading, code) for heading, code in parts if code]
-    (_, first), (heading, second), *rest = parts  # the first section goes on where the first cell ends
-    return [(heading, [*first, *second]), *rest]
+    return reading.sections(read(path))
 
 
 def exercises(path):
@@ -75,21 +61,3 @@ def run(code_cells, space=None):
         exec(compile(ast.Module(body if shown else [*body, last], []), file, "exec"), space)
         value = eval(compile(ast.Expression(last.value), file, "eval"), space) if shown else None
     return space, value
-
-
-def glossary():
-    """{term: meaning} of lesson 00's table, in its order."""
-    rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", prose(START).split("## Glossary")[1], re.M)
-    return {term: meaning for term, meaning in rows if term != "Term" and not term.startswith("---")}
-
-
-def plain(text):
-    """Text without code, formulas, links' targets and HTML."""
-    code, formula, link = (
-        (r"```.*?```", r"`[^`]*`"),
-        (r"\$\$.*?\$\$", r"\$[^$]*\$"),
-        (r"!?\[|\]\([^)]*\)", r"https?:\S+"),
-    )
-    for pattern in (*code, *formula, *link, r"<[^>]+>"):
-        text = re.sub(pattern, " ", text, flags=re.S)
-    return text

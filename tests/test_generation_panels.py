@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 import torch
+from found_panels import panels
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from utils.plots import generation
@@ -14,7 +15,9 @@ from utils.pretrained import load_toy_gpt
 from utils.sampling import generate
 from utils.toy_language import ToyLanguage
 from utils.widgets import GenerationStepper, TemperatureExplorer, generation_stepper
+from utils.widgets.sampling_panel import SamplingPanel
 
+PANELS = panels(SamplingPanel)
 LANG, MODEL = ToyLanguage(), load_toy_gpt()
 PARK = "today Anna took the red ball to our park."
 LONG = " ".join([PARK] * 6)  # 60 tokens
@@ -124,7 +127,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("make", [TemperatureExplorer, GenerationStepper])
+@pytest.mark.parametrize("make", PANELS)
 @pytest.mark.parametrize("prompt", UNKNOWN, ids=lambda prompt: ascii(prompt[:20]))
 def test_an_unknown_word_is_named_and_the_next_good_prompt_mends_it(make, prompt):
     panel = make()
@@ -142,7 +145,7 @@ def test_an_unknown_word_is_named_and_the_next_good_prompt_mends_it(make, prompt
     assert "alert" not in panel._picture.value
 
 
-@pytest.mark.parametrize("make", [TemperatureExplorer, GenerationStepper])
+@pytest.mark.parametrize("make", PANELS)
 def test_the_sentence_fits_and_no_picture_changes_its_size(make):
     panel, sizes = make(), set()
     panel.temperature.value, panel.top_k.value = 0.1234567, 200

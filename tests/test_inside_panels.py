@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from found_panels import panels
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import same_color
 
@@ -14,11 +15,11 @@ from utils.plots.style import GREEN, RED
 from utils.pretrained import load_toy_gpt
 from utils.toy_language import ToyLanguage
 from utils.widgets import AttentionExplorer, Lens
-from utils.widgets.story_panel import STORY
+from utils.widgets.story_panel import STORY, StoryPanel
 
 LANGUAGE = ToyLanguage()
 STORY_IDS = [LANGUAGE.start, *LANGUAGE.encode(STORY)]
-PANELS = [AttentionExplorer, Lens]
+PANELS = panels(StoryPanel)
 REPEATS = {14: 9, 17: 2, 19: 11, 23: 5, 24: 6}  # place before a repeated word: where that word stood first
 
 

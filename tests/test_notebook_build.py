@@ -7,10 +7,26 @@ import re
 import nbformat
 import pytest
 from made_notebooks import ACCIDENTS, cell, code, files, good, md, project, redrawn, said, small
+from nbformat.v4 import new_notebook
 
-from utils.notebooks import canonical, check, main, read, text_of, timing
+from utils.notebooks import canonical, check, main, read, rules, run, text_of
 from utils.notebooks.form import keep_stored
-from utils.notebooks.timing import late
+
+
+@pytest.fixture(scope="module", autouse=True)
+def any_notebook():
+    """The notebooks made here are no lessons: they have the rules of any notebook alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        for book in ("SOURCE", "STORED"):
+            patch.setattr(rules, book, getattr(rules, book)._replace(lesson=[]))
+        patch.setattr(rules.course_rules, "RULES", [rules.course_rules.same_start])
+        yield
+
+
+@pytest.fixture
+def unruled(monkeypatch):
+    """No rule is asked of a source, so that it runs whatever it holds."""
+    monkeypatch.setattr(rules, "before", lambda lesson: [])
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +90,7 @@ def test_a_changed_number_replaces_the_stored_output(built, tmp_path):
 
 
 @pytest.mark.parametrize(("source", "sentence"), ACCIDENTS.values(), ids=ACCIDENTS)
+@pytest.mark.usefixtures("unruled")
 def test_an_accident_in_a_cell_fails_the_build_and_writes_nothing(source, sentence, tmp_path, capsys):
     folder = project(tmp_path / "p", **{"01_small": small(source)})
     before = files(folder)
@@ -84,6 +101,34 @@ def test_an_accident_in_a_cell_fails_the_build_and_writes_nothing(source, senten
     assert files(folder) == before
 
 
+def test_what_the_rules_say_of_a_source_is_said_before_it_runs(tmp_path, capsys):
+    source = "import os\n\n1 / 0;"
+    folder = project(tmp_path / "p", **{"01_small": small(source), "02_small": small("1 / 0")})
+    before = files(folder)
+    assert main([], folder) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "solutions/01_small.ipynb: cell only: its last line ends in ;",
+        "solutions/02_small.ipynb: its first code cell differs from that of solutions/01_small.ipynb",
+        "nothing was run, nothing was written",
+    ]
+    assert files(folder) == before
+
+
+def test_the_tag_of_an_exercise_comes_from_its_markers(tmp_path):
+    nb = good()
+    del cell(nb, "answer").metadata["tags"]
+    cell(nb, "value").metadata["tags"] = ["optional", "exercise"]
+    folder = project(tmp_path / "p", **{"01_good": nb})
+    assert main([], folder) == 0
+    for edition in ("solutions", "lessons"):
+        stored = read(folder / edition / "01_good.ipynb")
+        assert cell(stored, "answer").metadata == {"tags": ["exercise"]}
+        assert cell(stored, "value").metadata == {"tags": ["optional"]}
+    (folder / "solutions" / "01_good.ipynb").write_text(text_of(nb), encoding="utf-8")
+    assert "solutions/01_good.ipynb: cell answer: it has an answer to give, but not the tag exercise" in check(folder)
+
+
+@pytest.mark.usefixtures("unruled")
 def test_a_lesson_that_needs_the_answer_is_named(tmp_path, capsys):
     source = "### BEGIN SOLUTION\nnumber = 3\n### END SOLUTION\nprint(number)"
     folder = project(tmp_path / "p", **{"01_small": small(source)})
@@ -161,23 +206,32 @@ def test_what_takes_more_than_twice_its_budget_is_named():
     nb = good()
     took = {"start": 10.1, "value": 20.1, "figure": 20.1, "error": 9.9, "answer": 0.0}
     cell(nb, "figure").source += "\nfor _ in tqdm(range(9)):\n    pass"
-    assert late("01_good", nb, took) == [
+    assert rules.slow("01", nb, took) == [
         "cell start: it took 10.1 s, and 5 s is its budget",
         "cell value: it took 20.1 s, and 10 s is its budget",
         "the notebook took 60.2 s, and 20 s is its budget",
     ]
-    assert len(late("05_good", nb, took)) == 2
-    assert late("01_good", nb, dict.fromkeys(took, 7.9)) == []
+    assert len(rules.slow("05", nb, took)) == 2
+    assert rules.slow("01", nb, dict.fromkeys(took, 7.9)) == []
 
 
-def test_a_slow_notebook_is_stored_and_reported_with_its_slowest_cell(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(timing, "ROOM", 0)
+def test_a_slow_notebook_is_in_order_and_noted_with_its_slowest_cell(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(rules, "ROOM", 0)
     folder = project(tmp_path / "p", **{"01_small": small("sum(range(10**7))")})
-    assert main([], folder) == 1
+    assert main([], folder) == 0
     said = capsys.readouterr().out
     assert re.search(r"lessons/01_small.ipynb: 1 cells, \d+\.\d s \(slowest: only, \d+\.\d s\)", said)
-    assert re.search(r"solutions/01_small.ipynb: cell only: it took \d+\.\d s, and 5 s is its budget", said)
+    assert re.search(r"note: solutions/01_small.ipynb: cell only: it took \d+\.\d s, and 5 s is its budget", said)
+    assert said.endswith("in order: 1 notebook\n")
     assert len(files(folder)) == 2
+
+
+def test_a_cell_takes_what_its_kernel_worked_where_the_clock_says_more(tmp_path):
+    busy = "import time\n\nend = time.process_time() + 0.5\nwhile time.process_time() < end:\n    pass"
+    nb = canonical(new_notebook(cells=[code("import time\n\ntime.sleep(2)", "waits"), code(busy, "works")]))
+    _, seconds = run(nb, tmp_path, "made")
+    assert seconds["waits"] < 1
+    assert 0.4 < seconds["works"] < 5
 
 
 def test_an_unknown_name_is_told(built, capsys):

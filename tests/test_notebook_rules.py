@@ -21,7 +21,8 @@ from made_notebooks import (
 )
 from nbformat.v4 import new_output
 
-from utils.notebooks import code_rules, different_starts, output_rules, problems, rules
+from utils.notebooks import problems, rules
+from utils.notebooks.course_rules import different_starts
 
 
 def test_the_well_formed_notebook_has_no_problem():
@@ -119,6 +120,7 @@ BROKEN = [
     (tagged("answer"), "cell answer: it has an answer to give, but not the tag exercise"),
     (source_is("answer", ANSWER.replace("check.ex_1_1", "print")), "but no call of check.ex_N_M"),
     (source_is("value", "...  # your answer here"), "cell value: it has an answer to give, but not the tag"),
+    (tagged("value", "exercise"), "cell value: it has the tag exercise, but no answer to give"),
     (source_is("m-answer", "### Exercise 1.2 (★, 5 min)"), "cell answer: no heading ### Exercise 1.1 ("),
     (source_is("m-answer", "### Exercise 1.1 (5 min)"), "cell answer: no heading ### Exercise 1.1 ("),
     (source_is("value", "def double(x):\n    pass"), "cell answer: double is an exercise's name, and cell value"),
@@ -163,12 +165,12 @@ def parts_of(nb):
     """Pair each rule with the parts of a notebook that it is applied to."""
     coded = [cell for cell in nb.cells if cell.cell_type == "code"]
     outputs = [output for cell in coded for output in cell.outputs]
-    yield from ((rule, [nb]) for rule in rules.NOTEBOOK_RULES)
-    yield from ((rule, nb.cells) for rule in rules.CELL_RULES)
-    yield from ((rule, coded) for rule in rules.RUN_RULES)
-    # the markers of a markdown cell are another rule's matter
-    yield from ((rule, coded) for rule in code_rules.RULES)
-    yield from ((rule, outputs) for rule in (*rules.FORM_RULES, *output_rules.RULES))
+    for book in (rules.SOURCE, rules.STORED):
+        yield from ((rule, [nb]) for rule in book.notebook)
+        yield from ((rule, nb.cells) for rule in book.cell)
+        # the markers of a markdown cell are another rule's matter
+        yield from ((rule, coded) for rule in book.code)
+        yield from ((rule, outputs) for rule in book.output)
 
 
 def test_every_rule_is_broken_by_one_of_the_cases(monkeypatch):

@@ -22,6 +22,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from utils.environment import ROOT
 from utils.notebooks import MarkerError, canonical, check, derive, drift, leaks, main, problems, read, text_of
+from utils.notebooks.reading import Course
 from utils.start.my_work import copy_lessons
 
 STORED = sorted(path for edition in ("solutions", "lessons") for path in (ROOT / edition).glob("*.ipynb"))
@@ -153,5 +154,6 @@ def test_lessons_exist_when_solutions_do():
     assert editions[0] == editions[1] != set()
 
 
-def test_nothing_in_the_project_differs_from_what_a_build_stores():
-    assert check(ROOT) == []
+@pytest.mark.parametrize("name", Course(ROOT).names)
+def test_nothing_in_a_lesson_differs_from_what_a_build_stores_and_its_rules_allow(name):
+    assert check(ROOT, [name]) == []

@@ -23,7 +23,7 @@ def test_the_snippet_of_the_readme_runs():
 
 @pytest.mark.parametrize("path", [README, GUIDE, TEACHING], ids=lambda path: path.name)
 def test_relative_links_lead_to_a_file(path):
-    links = re.findall(r"\]\(([^)\s#]+)", path.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)\s#]+)", re.sub(r"`[^`\n]*`", "", path.read_text(encoding="utf-8")))
     assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
 
 
@@ -31,6 +31,7 @@ def test_the_files_that_the_guide_names_are_there():
     text = GUIDE.read_text(encoding="utf-8") + README.read_text(encoding="utf-8")
     named = re.findall(r"`((?:utils|tests|solutions|lessons)/[\w./]*)`", text)
     assert len(named) > 5
+    named = [name for name in named if not re.search(r"NN|N_M|two_words", name)]  # to be written
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 

@@ -1,20 +1,29 @@
 """Panels: every control at every value, the sentence's numbers, errors in words, one live panel a cell."""
 
+import inspect
 import json
 import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import ipywidgets
 import pytest
 import torch
+from found_panels import panels
+from IPython.core.completer import IPCompleter, provisionalcompleter
 from matplotlib import pyplot
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import widgets
+from utils.environment import ROOT
+from utils.notebooks import canonical
 from utils.training import History
 from utils.widgets import panel as panel_module
 from utils.widgets import quiz, table_explorer, training_monitor
-from utils.widgets.panel import Panel
+from utils.widgets.panel import REPR_LENGTH, Panel
 
 HISTORY = History([4.0, 2.0, 3.0, 1.0], valid_loss=[2.5, 1.25], valid_steps=[2, 4])
 
@@ -26,19 +35,7 @@ def trained_monitor():
     return monitor
 
 
-PANELS = [
-    widgets.BudgetPlanner,
-    widgets.CacheExplorer,
-    widgets.ConfigReader,
-    widgets.WidthExplorer,
-    widgets.AttentionExplorer,
-    widgets.Lens,
-    widgets.GenerationStepper,
-    widgets.TemperatureExplorer,
-    widgets.TableExplorer,
-    widgets.TrainingMonitor,
-    trained_monitor,
-]
+PANELS = [*panels(), trained_monitor]
 
 
 def controls(panel):
@@ -57,6 +54,13 @@ def controls(panel):
                 values = values if len(values) <= 20 else [*values[:: len(values) // 5], values[-1]]
             found[name] = widget, values
     return found
+
+
+def all_inside(widget):
+    """A widget and everything in it."""
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from all_inside(child)
 
 
 @pytest.fixture(autouse=True)
@@ -78,14 +82,37 @@ def test_every_value_of_every_control_is_drawn(make):
 
 
 @pytest.mark.parametrize("make", PANELS)
-def test_every_control_is_described_and_the_repr_fits(make):
+def test_every_control_is_an_attribute_with_a_description_and_the_repr_fits(make):
     panel = make()
+    named = [part for name, part in vars(panel).items() if not name.startswith("_")]
+    for part in all_inside(panel):
+        if isinstance(part, (ipywidgets.ValueWidget, ipywidgets.Button)) and part is not panel._picture:
+            assert part.description, f"a {type(part).__name__} has no description"
+            assert part in named, f"the control {part.description} is no attribute of the panel"
     for widget, values in controls(panel).values():
-        assert widget.description
         for value in values:
             widget.value = value
             assert repr(panel) == panel.sentence
-            assert len(panel.sentence) <= 110
+            assert len(panel.sentence) <= REPR_LENGTH
+
+
+@pytest.mark.parametrize("make", PANELS)
+def test_an_error_while_drawing_is_told_in_words_and_mended_by_the_next_picture(make, monkeypatch):
+    panel = make()
+    widget, values = next(iter(controls(panel).values()))
+    others = [value for value in values if value != widget.value]
+    with monkeypatch.context() as patch:
+        patch.setattr(panel, "picture", lambda: 1 / 0)
+        widget.value = others[0]
+    assert panel.sentence == "This picture could not be drawn. ZeroDivisionError: division by zero"
+    for page in (panel._picture.value, panel._repr_mimebundle_()["text/html"]):
+        assert panel.sentence in page
+        assert 'role="alert"' in page
+        assert "<img" not in page
+    widget.value = others[-1]
+    widget.value = values[0]
+    assert panel.error == ""
+    assert panel._picture.value.count("<img") == 1
 
 
 @pytest.mark.parametrize("make", PANELS)
@@ -102,33 +129,42 @@ def test_many_redraws_leave_no_figure_and_no_warning(make):
 @pytest.mark.parametrize("make", PANELS)
 def test_the_stored_form_is_a_static_picture_with_the_sentence(make):
     panel = make()
-    bundle = panel._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert data["text/plain"] == panel.sentence
+    data = panel._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data  # what the live notebook shows
+    result = new_output("execute_result", data=data, execution_count=1)
+    stored = canonical(new_notebook(cells=[new_code_cell("panel", execution_count=1, outputs=[result])]))
+    assert set(stored.cells[0].outputs[0].data) == {"text/plain", "text/html"}
+    assert stored.cells[0].outputs[0].data["text/plain"] == panel.sentence
     assert f'alt="{panel.sentence}" src="data:image/png;base64,' in data["text/html"]
-    assert "application/vnd.jupyter.widget-view+json" in data
 
 
-def test_a_failing_picture_is_told_in_words_and_mended_by_the_next():
-    class Fragile(Panel):
-        def __init__(self):
-            self.number = ipywidgets.IntSlider(1, 0, 3, description="number")
-            super().__init__([self.number])
+def test_every_file_is_a_panel_that_these_tests_can_make():
+    others = {name for name in dir(widgets) if getattr(widgets, name) not in panels()}
+    assert others == {"Quiz"}, "a panel is a class on Panel; the quiz alone has no picture"
+    for kind in panels():
+        arguments = inspect.signature(kind).parameters.values()
+        needed = [argument.name for argument in arguments if argument.default is argument.empty]
+        assert needed == [], f"widgets.{kind.__name__} needs {needed}; a panel needs no argument"
+        assert kind.__doc__, f"widgets.{kind.__name__} has no docstring"
 
-        def picture(self):
-            return table_explorer.explorer(
-                torch.eye(10), table_explorer.TOKENS, 0
-            ), f"1/{self.number.value} = {1 // self.number.value}"
 
-    panel = Fragile()
-    panel.number.value = 0
-    assert "ZeroDivisionError" in panel.error
-    assert "could not be drawn" in repr(panel)
-    assert "<img" not in panel._picture.value
-    assert "could not be drawn" in panel._repr_mimebundle_()["text/html"]
-    panel.number.value = 2
-    assert panel.error == ""
-    assert "ZeroDivisionError" not in panel._picture.value
+def test_panels_are_offered_at_once_and_loaded_when_asked_for():
+    heavy = ["torch", "ipywidgets", "matplotlib"]
+    quick = f"import sys; from utils import widgets; print(dir(widgets), [name in sys.modules for name in {heavy}])"
+    done = subprocess.run([sys.executable, "-c", quick], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == f"{sorted(widgets.__all__)} {[False] * len(heavy)}"
+    with provisionalcompleter():
+        offered = list(IPCompleter(namespace={"widgets": widgets}).completions("widgets.Wi", 10))
+    assert [completion.text.split(".")[-1] for completion in offered] == ["WidthExplorer"]
+
+
+def test_a_panel_that_is_not_there_is_named(monkeypatch):
+    with pytest.raises(AttributeError, match="there is no panel WideExplorer; the panels are AttentionExplorer, "):
+        _ = widgets.WideExplorer
+    found = {"WideExplorer": Path("table_explorer.py")}
+    monkeypatch.setattr(widgets, "panels_in", lambda: found)
+    with pytest.raises(AttributeError, match=r"utils/widgets/table_explorer.py has no class WideExplorer"):
+        _ = widgets.WideExplorer
 
 
 def test_an_error_at_the_start_is_raised_so_that_a_notebook_turns_red():
@@ -216,6 +252,16 @@ def run_as_cell(monkeypatch, cell, run):
     monkeypatch.setattr(panel_module, "get_ipython", lambda: SimpleNamespace(get_parent=lambda: parent))
 
 
+@pytest.mark.parametrize("make", PANELS)
+def test_a_cell_run_again_leaves_one_live_panel(make, monkeypatch):
+    run_as_cell(monkeypatch, "mine", "first")
+    old = make()
+    parts = [part for part in all_inside(old) if isinstance(part, ipywidgets.Widget)]
+    run_as_cell(monkeypatch, "mine", "second")
+    assert make().comm is not None
+    assert [part.comm for part in parts] == [None] * len(parts)
+
+
 def test_running_a_cell_again_closes_its_last_panels_and_no_others(monkeypatch):
     run_as_cell(monkeypatch, "other", "r0")
     other, alive = widgets.TableExplorer(), []
@@ -232,18 +278,6 @@ def test_running_a_cell_again_closes_its_last_panels_and_no_others(monkeypatch):
     assert first.width.comm is None
     assert second.questions[0].choice.comm is None
     assert other.comm is not None
-
-
-@pytest.mark.parametrize("lesson", sorted(path.stem for path in quiz.QUIZZES.glob("*.json")))
-def test_a_quiz_has_one_right_choice_and_a_reason_for_each(lesson):
-    questions = quiz.load(lesson)
-    assert 3 <= len(questions) <= 6
-    for question in questions:
-        assert len(question["choices"]) >= 3
-        assert [right for _, right, _ in question["choices"]].count(True) == 1
-        texts = [part for text, _, why in question["choices"] for part in (text, why)]
-        assert len(set(texts)) == len(texts)
-        assert all(len(text) > 3 for text in texts)
 
 
 def test_right_choices_do_not_stand_in_one_place():
@@ -271,8 +305,7 @@ def test_a_quiz_counts_right_answers_and_prints_without_them():
     panel.questions[0].choice.index = panel.questions[0]._right
     panel.questions[0].check.click()
     assert "1 of 6" in repr(panel)
-    bundle = panel._repr_mimebundle_()
-    page = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
+    page = panel._repr_mimebundle_()["text/html"]
     assert "A one-hot row of length V times the table." in page
     assert not any(why in page for question in quiz.load("01") for _, _, why in question["choices"])
 

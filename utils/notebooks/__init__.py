@@ -8,7 +8,7 @@ stored with what a build would store, without running anything.
 from utils.notebooks.build import check, main
 from utils.notebooks.derive import MarkerError, derive, drift, leaks
 from utils.notebooks.form import canonical, read, text_of
-from utils.notebooks.rules import different_starts, problems
+from utils.notebooks.rules import problems
 from utils.notebooks.run import RunError, run
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "canonical",
     "check",
     "derive",
-    "different_starts",
     "drift",
     "leaks",
     "main",

@@ -1,40 +1,38 @@
 """The command `python -m utils build`: run, derive, store; or `--check` what is stored."""
 
 import argparse
-import json
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from utils.environment import ROOT
-from utils.notebooks.derive import MarkerError, derive, drift, leaks, unrun
-from utils.notebooks.form import canonical, keep_stored, read, sanitizer, text_of, write
-from utils.notebooks.rules import different_starts, problems
+from utils.notebooks import rules
+from utils.notebooks.derive import MarkerError, derive, drift, leaks, source, unrun
+from utils.notebooks.form import keep_stored, sanitizer, text_of, write
+from utils.notebooks.reading import EDITIONS, Course, Lesson, UnreadableError, load, number_of
 from utils.notebooks.run import RunError, run
-from utils.notebooks.timing import late
-
-EDITIONS = ("solutions", "lessons")
-
-
-class UnreadableError(ValueError):
-    """A file is not a notebook."""
 
 
 def main(argv: list[str], root: Path = ROOT) -> int:
     """Build or check the named notebooks (all without a name); return 0 if everything is in order.
 
-    A name may be `01`, `01_name`, or a path to either edition. `root` is the project's folder.
+    A name may be `01`, `01_name`, or a path to either edition. `root` is the project's folder. Whatever can be said
+    of the sources is said before anything runs.
     """
-    options = _arguments(argv)
-    names, unknown = _chosen(root, options.names)
+    options, course = _arguments(argv), Course(root)
+    names, unknown = _chosen(course, options.names)
     if unknown:
         return _report([f"no notebook is called {name}" for name in unknown], "")
-    found, sound = [], []
+    found = [] if options.check else _before(course, names)
+    if found:
+        return _report([*found, "nothing was run, nothing was written"], "")
+    sound = []
     for name in names:
         try:
-            found += [] if options.check else _build(root, name, options.timeout, options.fresh)
+            if not options.check:
+                _build(course, name, options.timeout, options.fresh)
             sound.append(name)
-        except (UnreadableError, MarkerError, RunError) as error:
+        except RunError as error:
             found.append(f"{error}; nothing was written")
     found += check(root, sound)
     return _report(found, f"in order: {len(names)} notebook{'s' * (len(names) != 1)}")
@@ -54,113 +52,117 @@ def _report(found: list[str], good: str) -> int:
     return 1 if found else 0
 
 
-def _stems(root: Path) -> list[str]:
-    """Return the names of all notebooks in either folder, without their ending."""
-    return sorted({path.stem for edition in EDITIONS for path in (root / edition).glob("*.ipynb")})
-
-
-def _chosen(root: Path, names: list[str]) -> tuple[list[str], list[str]]:
+def _chosen(course: Course, names: list[str]) -> tuple[list[str], list[str]]:
     """Return the notebooks that were named, and the names that fit none."""
-    stems, wanted = _stems(root), [Path(name).name.removesuffix(".ipynb") for name in names]
-    fits = {name: [stem for stem in stems if stem == name or stem.split("_")[0] == name] for name in wanted}
+    wanted = [Path(name).name.removesuffix(".ipynb") for name in names]
+    fits = {name: [stem for stem in course.names if name in (stem, number_of(stem))] for name in wanted}
     chosen = {stem for found in fits.values() for stem in found}
-    return sorted(chosen) if names else stems, [name for name, found in fits.items() if not found]
+    return sorted(chosen) if names else course.names, [name for name, found in fits.items() if not found]
 
 
-def _load(root: Path, edition: str, name: str) -> NotebookNode | None:
-    """Read one edition of a notebook; None if there is no such file. Raises UnreadableError."""
-    path = root / edition / f"{name}.ipynb"
-    if not path.exists():
-        return None
-    try:
-        nb = read(path)
-        # touches what every function here relies on
-        _ = [(cell.cell_type, cell.source, cell.metadata) for cell in nb.cells]
-    except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, TypeError, KeyError) as error:
-        raise UnreadableError(f"{edition}/{name}.ipynb: not a notebook ({error})") from None
-    return nb
+def _sources(course: Course, name: str) -> dict[str, NotebookNode]:
+    """What is to be run: the solution as the builder writes it, and the lesson that it gives.
 
-
-def _build(root: Path, name: str, timeout: int, fresh: bool) -> list[str]:
-    """Run and store both editions of one notebook; say what took too long.
-
-    Nothing is written before both have run. `fresh` also replaces outputs that nbval sees no difference in.
-    Raises UnreadableError, MarkerError or RunError.
+    Raises UnreadableError or MarkerError.
     """
-    source = _load(root, "solutions", name)
-    if source is None:
+    stored = load(course.root / "solutions" / f"{name}.ipynb")
+    if stored is None:
         raise UnreadableError(f"lessons/{name}.ipynb: there is no solutions/{name}.ipynb to derive it from")
-    notebooks = {"solutions": canonical(source), "lessons": _derived(name, source)}
-    built = {edition: _built(root, edition, name, nb, timeout, fresh) for edition, nb in notebooks.items()}
-    for edition, (nb, _) in built.items():
-        if write(root / edition / f"{name}.ipynb", nb):
-            print(f"{edition}/{name}.ipynb: written")
-    return [sentence for _, slow in built.values() for sentence in slow]
-
-
-def _derived(name: str, source: NotebookNode) -> NotebookNode:
     try:
-        return derive(source)
+        written = source(stored)
+        return {"solutions": written, "lessons": derive(written)}
     except MarkerError as error:
         raise MarkerError(f"solutions/{name}.ipynb, {error}") from None
 
 
-def _built(
-    root: Path, edition: str, name: str, nb: NotebookNode, timeout: int, fresh: bool
-) -> tuple[NotebookNode, list[str]]:
-    """Run one edition; return what is to be stored, and what took too long."""
-    folder, file = root / edition, f"{edition}/{name}.ipynb"
+def _before(course: Course, names: list[str]) -> list[str]:
+    """Ask the rules for sources; what a lesson has from its solution is told of the solution alone."""
+    found = []
+    for name in names:
+        try:
+            editions = _sources(course, name)
+        except (UnreadableError, MarkerError) as error:
+            found.append(str(error))
+            continue
+        told: set[str] = set()
+        for edition, nb in editions.items():
+            sentences = [text for text in rules.before(Lesson(nb, name, edition, course)) if text not in told]
+            told |= set(sentences)
+            found += [f"{edition}/{name}.ipynb: {sentence}" for sentence in sentences]
+    return found + rules.whole(course)
+
+
+def _build(course: Course, name: str, timeout: int, fresh: bool) -> None:
+    """Run and store both editions of one notebook; say what took too long.
+
+    Nothing is written before both have run. `fresh` also replaces outputs that nbval sees no difference in.
+    Raises RunError.
+    """
+    notebooks = _sources(course, name)
+    built = {edition: _built(course, edition, name, nb, timeout, fresh) for edition, nb in notebooks.items()}
+    for edition, nb in built.items():
+        if write(course.root / edition / f"{name}.ipynb", nb):
+            print(f"{edition}/{name}.ipynb: written")
+
+
+def _built(course: Course, edition: str, name: str, nb: NotebookNode, timeout: int, fresh: bool) -> NotebookNode:
+    """Run one edition, note what took too long, and return what is to be stored."""
+    folder, file = course.root / edition, f"{edition}/{name}.ipynb"
     folder.mkdir(exist_ok=True)
     new, seconds = run(unrun(nb), folder, file, timeout)
-    slow = [f"{file}: {sentence}" for sentence in late(name, new, seconds)]
+    for sentence in rules.slow(number_of(name), new, seconds):
+        print(f"note: {file}: {sentence}")
     try:
-        stored = _load(root, edition, name)
+        stored = load(course.root / file)
     except UnreadableError:
         stored = None
     if stored is None or fresh:
-        return new, slow
-    return keep_stored(new, stored, sanitizer(root / "tests" / "nbval_sanitize.cfg")), slow
+        return new
+    return keep_stored(new, stored, sanitizer(course.root / "tests" / "nbval_sanitize.cfg"))
 
 
 def check(root: Path = ROOT, names: list[str] | None = None) -> list[str]:
     """Say everything that is wrong with the stored notebooks, without running anything.
 
-    Form and rules of both editions, drift between them, leaks of answers, and the common first cell.
+    Form and rules of both editions, drift between them, leaks of answers, and the course as a whole. `names` are
+    those to look at, all without it.
     """
-    found, notebooks = [], {}
-    for name in _stems(root):
-        for edition in EDITIONS:
-            try:
-                notebooks[edition, name] = _load(root, edition, name)
-            except UnreadableError as error:
-                found.append(str(error))
-    for name in _stems(root) if names is None else names:
-        found += _check_pair(root, name, notebooks.get(("solutions", name)), notebooks.get(("lessons", name)))
-    readable = {f"{edition}/{name}.ipynb": nb for (edition, name), nb in notebooks.items() if nb}
-    return found + different_starts(readable)
+    course = Course(root)
+    found = [sentence for name in (course.names if names is None else names) for sentence in _check_pair(course, name)]
+    return found + rules.whole(course)
 
 
-def _check_pair(root: Path, name: str, solution: NotebookNode | None, lesson: NotebookNode | None) -> list[str]:
+def _check_pair(course: Course, name: str) -> list[str]:
     """Check one notebook in both editions, each by itself and the lesson against the solution."""
-    found = []
-    for edition, nb in zip(EDITIONS, (solution, lesson), strict=True):
-        path = root / edition / f"{name}.ipynb"
-        if not path.exists():
-            found.append(f"{edition}/{name}.ipynb: it is missing, and the other edition is there")
-        elif nb is not None:
-            found += [f"{edition}/{name}.ipynb: {sentence}" for sentence in _check_file(path, nb)]
-    if solution is None or lesson is None:
-        return found
-    try:
-        between = drift(solution, lesson) + leaks(solution, lesson)
-    except MarkerError as error:
-        between = [f"it cannot be derived: {error}"]
-    return found + [f"lessons/{name}.ipynb: {sentence}" for sentence in between]
+    found, readable = [], {}
+    for edition in EDITIONS:
+        path, file = course.root / edition / f"{name}.ipynb", f"{edition}/{name}.ipynb"
+        try:
+            nb = load(path)
+        except UnreadableError as error:
+            found.append(str(error))
+            continue
+        if nb is None:
+            found.append(f"{file}: it is missing, and the other edition is there")
+            continue
+        readable[edition] = nb
+        found += [f"{file}: {sentence}" for sentence in _check_file(path, Lesson(nb, name, edition, course))]
+    if len(readable) == len(EDITIONS):
+        found += [f"lessons/{name}.ipynb: {sentence}" for sentence in _between(**readable)]
+    return found
 
 
-def _check_file(path: Path, nb: NotebookNode) -> list[str]:
+def _check_file(path: Path, lesson: Lesson) -> list[str]:
     """Apply the rules, and compare the file's bytes with what the builder would write."""
-    found = problems(nb)
-    if not found and path.read_bytes() != text_of(nb).encode("utf-8"):
+    found = rules.stored(lesson)
+    if not found and path.read_bytes() != text_of(lesson.nb).encode("utf-8"):
         return ["the file is not written as the builder writes it (indent, key order, last line)"]
     return found
+
+
+def _between(solutions: NotebookNode, lessons: NotebookNode) -> list[str]:
+    """What a lesson has that its solution does not give, and what it gives away."""
+    try:
+        return drift(solutions, lessons) + leaks(solutions, lessons)
+    except MarkerError as error:
+        return [f"it cannot be derived: {error}"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from utils.notebooks.derive import STUB, blocks
+from utils.notebooks.reading import tags
 
 UTILS = Path(__file__).parents[1]
 MAX_LINES = 25
@@ -59,11 +59,6 @@ def tree(cell: NotebookNode) -> ast.Module:
         return ast.Module(body=[], type_ignores=[])
 
 
-def tags(cell: NotebookNode) -> list[str]:
-    """Return a cell's tags."""
-    return cell.metadata.get("tags", [])
-
-
 def parses(cell: NotebookNode) -> Iterator[str]:
     """Plain Python only: no magics, no shell escapes, no `?`."""
     try:
@@ -107,7 +102,7 @@ def shows_its_value(cell: NotebookNode) -> Iterator[str]:
         yield "its last line ends in ;"
 
 
-def _words(node: ast.AST) -> Iterator[str]:
+def words(node: ast.AST) -> Iterator[str]:
     """Yield each identifier that a piece of code uses: names, attributes, keywords, imports."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
@@ -122,7 +117,7 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 def forbidden_names(cell: NotebookNode) -> Iterator[str]:
     """What fails strict nbval, ends the kernel, or needs another machine."""
-    used = set(_words(tree(cell)))
+    used = set(words(tree(cell)))
     yield from (f"it uses {name}: {why}" for name, why in FORBIDDEN.items() if name in used)
 
 
@@ -174,22 +169,6 @@ def not_in_library(cell: NotebookNode) -> Iterator[str]:
             yield f"it defines {name}, which utils/{library()[name]} has"
 
 
-def checks(cell: NotebookNode) -> list[str]:
-    """Return the numbers, such as "3.2", of the exercises that a cell checks."""
-    found = (re.fullmatch(r"ex_(\d+)_(\d+)", word) for word in _words(tree(cell)))
-    return [f"{match[1]}.{match[2]}" for match in found if match]
-
-
-def answer_is_exercise(cell: NotebookNode) -> Iterator[str]:
-    """Where an answer stands, or the stub for it, there is the tag and the check."""
-    if not blocks(cell) and STUB not in cell.source:
-        return
-    if "exercise" not in tags(cell):
-        yield "it has an answer to give, but not the tag exercise"
-    if not checks(cell):
-        yield "it has an answer to give, but no call of check.ex_N_M"
-
-
 RULES = [
     parses,
     not_empty,
@@ -201,5 +180,4 @@ RULES = [
     device,
     compared,
     not_in_library,
-    answer_is_exercise,
 ]

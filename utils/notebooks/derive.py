@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
+import nbformat
 from nbformat import NotebookNode
 
 from utils.notebooks.form import canonical
@@ -59,19 +60,34 @@ def without_answers(cell: NotebookNode) -> str:
     return "\n".join(lines)
 
 
+def source(solution: NotebookNode) -> NotebookNode:
+    """Return a solution in canonical form, with the tag `exercise` on the cells that hold an answer, and on no other.
+
+    Raises MarkerError, naming the cell, if the markers of a cell do not pair up.
+    """
+    nb = canonical(solution)
+    for cell in nb.cells:
+        try:
+            answered = bool(blocks(cell))
+        except MarkerError as error:
+            raise MarkerError(f"cell {cell.id}: {error}") from None
+        tags = cell.metadata.get("tags", [])
+        if answered != ("exercise" in tags):
+            tags = [*tags, "exercise"] if answered else [tag for tag in tags if tag != "exercise"]
+            cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+    return nb
+
+
 def derive(solution: NotebookNode) -> NotebookNode:
     """Return the student edition of a solution, in canonical form and not yet run.
 
     Answer blocks become stubs, cells tagged `solution-only` go, outputs go. Ids and tags stay.
     Raises MarkerError, naming the cell, if the markers of a cell do not pair up.
     """
-    lesson = canonical(solution)
+    lesson = source(solution)
     lesson.cells = [cell for cell in lesson.cells if "solution-only" not in cell.metadata.get("tags", [])]
     for cell in lesson.cells:
-        try:
-            cell.source = without_answers(cell)
-        except MarkerError as error:
-            raise MarkerError(f"cell {cell.id}: {error}") from None
+        cell.source = without_answers(cell)
     return unrun(lesson)
 
 
