@@ -1,4 +1,4 @@
-"""A cell may be run twice, and a section from its first cell to its last and back: nothing is used up or overwritten."""
+"""A cell may be run twice, and a section forwards and backwards: nothing is used up, nothing overwritten."""
 
 import json
 import os

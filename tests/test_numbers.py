@@ -7,7 +7,7 @@ import pytest
 from notebook_files import LESSONS, ROOT, SOLUTIONS
 
 from utils.notebooks import counts, values
-from utils.notebooks.numbers import Held, document_problems, numbers, printed, problems, prose, quiz, unheld
+from utils.notebooks.numbers import Held, numbers, printed, problems, prose, quiz, unheld
 
 DOCUMENTS = [ROOT / "README.md", ROOT / ".github" / "TEACHING.md"]
 FALSE = ("999,999,999 parameters", "115,944", "124,439,809", "$98{,}766$ numbers", "97.43 %", "31.7 million", "8.88 GB")
@@ -39,17 +39,7 @@ def held():
     return {name: (parts, values_of) for name, parts, values_of in texts()}
 
 
-# --- the course
-
-
-@pytest.mark.parametrize("path", SOLUTIONS, ids=number_of)
-def test_every_number_of_a_lesson_and_its_quiz_is_printed_or_computed(path):
-    assert problems(number_of(path), editions(path)) == []
-
-
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_number_of_a_document_is_computed(path):
-    assert document_problems(path) == []
+# --- the course, of which `build --check` asks that every number is held (test_notebooks.py)
 
 
 @pytest.mark.parametrize("name", [*map(number_of, SOLUTIONS), *(path.stem for path in DOCUMENTS)])

@@ -6,10 +6,11 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from utils.environment import ROOT
-from utils.notebooks import rules
+from utils.files import replace_file
+from utils.notebooks import counts, rules
 from utils.notebooks.derive import MarkerError, derive, drift, leaks, source, unrun
 from utils.notebooks.form import keep_stored, sanitizer, text_of, write
-from utils.notebooks.reading import EDITIONS, Course, Lesson, UnreadableError, load, number_of
+from utils.notebooks.reading import EDITIONS, Course, Lesson, UnreadableError, cells, documents, load, number_of
 from utils.notebooks.run import RunError, run
 
 
@@ -34,6 +35,8 @@ def main(argv: list[str], root: Path = ROOT) -> int:
             sound.append(name)
         except RunError as error:
             found.append(f"{error}; nothing was written")
+    if not options.check:
+        _write_counts(course)
     found += check(root, sound)
     return _report(found, f"in order: {len(names)} notebook{'s' * (len(names) != 1)}")
 
@@ -69,10 +72,26 @@ def _sources(course: Course, name: str) -> dict[str, NotebookNode]:
     if stored is None:
         raise UnreadableError(f"lessons/{name}.ipynb: there is no solutions/{name}.ipynb to derive it from")
     try:
-        written = source(stored)
+        written = source(_counted(stored, name, course))
         return {"solutions": written, "lessons": derive(written)}
     except MarkerError as error:
         raise MarkerError(f"solutions/{name}.ipynb, {error}") from None
+
+
+def _counted(nb: NotebookNode, name: str, course: Course) -> NotebookNode:
+    """The notebook with the counts in its text put right, such as "with six exercises"."""
+    for cell in cells(nb, "markdown"):
+        cell.source = counts.refresh(cell.source, number_of(name), course.root)
+    return nb
+
+
+def _write_counts(course: Course) -> None:
+    """Put the counts in the course's documents right."""
+    for path in documents(course.root):
+        text = path.read_text(encoding="utf-8")
+        if (counted := counts.refresh(text, None, course.root)) != text:
+            replace_file(path, counted)
+            print(f"{path.name}: written")
 
 
 def _before(course: Course, names: list[str]) -> list[str]:
@@ -129,7 +148,7 @@ def check(root: Path = ROOT, names: list[str] | None = None) -> list[str]:
     """
     course = Course(root)
     found = [sentence for name in (course.names if names is None else names) for sentence in _check_pair(course, name)]
-    return found + rules.whole(course)
+    return found + rules.whole(course) + rules.whole_stored(course)
 
 
 def _check_pair(course: Course, name: str) -> list[str]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
+from utils.notebooks import counts
 from utils.notebooks.exercise_rules import check_file, written
-from utils.notebooks.reading import Course, cells, number_of, prose
+from utils.notebooks.reading import Course, cells, documents, number_of, prose
 from utils.widgets import panels_in
 
 NAME = re.compile(r"\d\d_[a-z\d_]+")
@@ -77,4 +78,23 @@ def panels_shown(course: Course) -> Iterator[str]:
             yield f"utils/widgets/{path.name}: no lesson shows it; write a cell with widgets.{name}() into solutions/"
 
 
+def counts_right(course: Course) -> Iterator[str]:
+    """The counts in the texts are those of what is there; `build` writes them."""
+    texts = {f"solutions/{name}.ipynb": (prose(nb), number_of(name)) for name, nb in course.sources.items()}
+    texts |= {path.name: (path.read_text(encoding="utf-8"), None) for path in documents(course.root)}
+    for where, (text, lesson) in texts.items():
+        for now, then in zip(text.split("\n"), counts.refresh(text, lesson, course.root).split("\n"), strict=True):
+            if now != then:
+                yield f"{where}: a count is out of date in “{now.strip()[:80]}”; `python3 -m utils build` writes it"
+
+
+def documents_held(course: Course) -> Iterator[str]:
+    """Every number in the README and in the plans for teaching is computed in values.py."""
+    from utils.notebooks import numbers  # loads the whole library
+
+    for path in documents(course.root):
+        yield from numbers.document_problems(path)
+
+
 RULES = [named, same_start, all_listed, nothing_alone, panels_shown]
+STORED = [counts_right, documents_held]

@@ -81,6 +81,11 @@ class Lesson(NamedTuple):
         return number_of(self.name)
 
 
+def documents(root: Path) -> list[Path]:
+    """The texts beside the lessons whose numbers and counts are held."""
+    return [path for path in (root / "README.md", root / ".github" / "TEACHING.md") if path.exists()]
+
+
 def number_of(name: str) -> str:
     """The number that a notebook's name begins with: "03"."""
     return name.partition("_")[0]

@@ -17,7 +17,7 @@ from utils.notebooks import code_rules, course_rules, exercise_rules, form_rules
 from utils.notebooks.derive import MarkerError, blocks
 from utils.notebooks.form import canonical, text_of
 from utils.notebooks.prose_rules import misspelt
-from utils.notebooks.reading import Course, Lesson, cells, code_lines, prose, sections, tags
+from utils.notebooks.reading import Course, Lesson, cells, code_lines, load, prose, sections, tags
 from utils.widgets import panels_in
 
 PARTS = (
@@ -119,6 +119,15 @@ def panels_exist(lesson: Lesson) -> Iterator[str]:
                 yield f"cell {cell.id}: there is no panel {name}; write utils/widgets/{file}.py"
 
 
+def numbers_held(lesson: Lesson) -> Iterator[str]:
+    """Every number in the prose of a lesson and its quiz is printed by a cell, or computed in values.py."""
+    if lesson.edition == "solutions":
+        from utils.notebooks import numbers  # loads the whole library, which the rules on sources do not need
+
+        student = load(lesson.course.root / "lessons" / f"{lesson.name}.ipynb")
+        yield from numbers.problems(lesson.number, filter(None, [lesson.nb, student]), lesson.course.root)
+
+
 # --- the book
 
 
@@ -180,7 +189,7 @@ STORED = Book(
         form_rules.short_traceback,
         *output_rules.RULES,
     ],
-    lesson=[exercise_rules.verdict, prose_rules.shown_spelling],
+    lesson=[exercise_rules.verdict, prose_rules.shown_spelling, numbers_held],
 )
 
 
@@ -197,6 +206,11 @@ def stored(lesson: Lesson) -> list[str]:
 def whole(course: Course) -> list[str]:
     """Say what is wrong with the course as a whole, of which all sources are read."""
     return [sentence for rule in course_rules.RULES for sentence in rule(course)]
+
+
+def whole_stored(course: Course) -> list[str]:
+    """Say what is wrong with what the course as a whole has stored: counts and numbers in its texts."""
+    return [sentence for rule in course_rules.STORED for sentence in rule(course)]
 
 
 def problems(nb: NotebookNode) -> list[str]:
