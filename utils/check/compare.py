@@ -102,6 +102,18 @@ def _array_differs(got, wanted):
     return "the shape is right and the values are not." if got.shape else "the number is not the right one."
 
 
+def first_difference(result, want):
+    """(position, number there, wanted number there) of the first numbers that differ in two arrays of one shape."""
+    got, wanted = as_array(result), as_array(want)
+    if got is None or wanted is None or got.shape != wanted.shape or not got.shape:
+        return None
+    apart = np.argwhere(~np.isclose(got, wanted, equal_nan=True, **TOLERANCE))
+    if not len(apart):
+        return None
+    place = tuple(apart[0].tolist())
+    return list(place), got[place].item(), wanted[place].item()
+
+
 def a_kind(value) -> str:
     """A value's type with its article, such as "an int"."""
     name = type(value).__name__

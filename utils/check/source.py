@@ -15,7 +15,7 @@ VALUES = (torch.Tensor, np.ndarray, torch.nn.Module)
 def is_stub(answer) -> bool:
     """Whether a function's body is still empty, in any of the forms in which people leave it so."""
     try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(_plain(answer)))).body[0]
+        function = ast.parse(textwrap.dedent(inspect.getsource(plain(answer)))).body[0]
     except Exception:  # no source, or an object with odd attributes: not a stub that we know
         return False
     return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and all(map(_says_nothing, function.body))
@@ -28,16 +28,24 @@ def note(*answers) -> str:
     return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
 
 
+def names_used(answer) -> set[str]:
+    """The names that a function reads: of the notebook, of modules, of objects; empty where there is no bytecode."""
+    try:
+        return set(plain(answer).__code__.co_names)
+    except Exception:  # a built-in function
+        return set()
+
+
 def _tensors_read(answer):
     try:
-        function = _plain(answer)
+        function = plain(answer)
         read = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
         return {name for name in read if isinstance(function.__globals__.get(name), VALUES)}
     except Exception:  # no bytecode to read, such as a built-in function
         return set()
 
 
-def _plain(answer):
+def plain(answer):
     """The function inside a partial, a decorator, or an object that can be called."""
     while isinstance(answer, functools.partial):
         answer = answer.func

@@ -1,0 +1,107 @@
+"""What can be found out of any wrong function from its results, whatever the exercise is."""
+
+import copy
+
+import numpy as np
+import torch
+
+from utils.check.calling import call, names_of
+from utils.check.compare import differs, same
+
+
+def explained(run, terms=None) -> str | None:
+    """What is wrong with a function, by the first mechanism that finds it; None if none does.
+
+    run: a cases.Run that holds at least one wrong result. terms: those of a counting exercise.
+    """
+    found = terms.explain(run.arguments, run.results) if terms else None
+    return found or constant(run) or unused(run) or right_for_some(run)
+
+
+def constant(run) -> str | None:
+    """The diagnosis of one and the same number, or numbers, in every case."""
+    first = run.results[0]
+    is_number = first is not None and not isinstance(first, (str, Exception)) and differs(first, first) is None
+    if not is_number or not all(same(first, result) for result in run.results):
+        return None
+    return "your function gives the same result in every case; does it use what it is given?"
+
+
+def unused(run) -> str | None:
+    """The diagnosis of an argument that makes no difference to the result where it should.
+
+    One argument at a time is changed, in each case where that changes the right result.
+    """
+    count = len(run.arguments[0])
+    if any(len(args) != count for args in run.arguments):
+        return None
+    idle = [place for place in range(count) if _is_idle(run, place)]
+    if not idle or len(idle) == count:
+        return None
+    names = names_of(run.function, count)
+    named = " and ".join(f"`{names[place]}`" for place in idle)
+    verb, word = ("is", "it") if len(idle) == 1 else ("are", "them")
+    return f"{named} {verb} not used: your result does not change with {word}."
+
+
+def _is_idle(run, place):
+    tried = 0
+    for args, result, want in zip(run.arguments, run.results, run.wanted, strict=True):
+        other = _varied(args[place])
+        if other is None or isinstance(result, Exception):
+            continue
+        changed = (*args[:place], other, *args[place + 1 :])
+        try:
+            matters = not same(run.right(*copy.deepcopy(changed)), want)
+            if matters and not same(call(run.function, *changed), result):
+                return False
+        except Exception:  # this change makes no sense here
+            continue
+        tried += matters
+    return tried > 0
+
+
+def _varied(value):
+    """Another value of the same kind and shape; None for what has none that is safe to give."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, float):
+        return value * 1.5 + 0.1
+    if isinstance(value, torch.Tensor) and value.numel():
+        turned = value.flatten().roll(1).reshape(value.shape)
+        return turned * 1.5 + 0.25 if value.is_floating_point() else turned
+    if isinstance(value, np.ndarray) and value.size:
+        turned = np.roll(value, 1)
+        return turned * 1.5 + 0.25 if value.dtype.kind == "f" else turned
+    return None
+
+
+def right_for_some(run) -> str | None:
+    """The diagnosis of a function that is right for one row, or one shape, and not for several."""
+    shapes = [_shape(args) for args in run.arguments]
+    if None in shapes:
+        return None
+    seen = [_seen(result, want) for result, want in zip(run.results, run.wanted, strict=True)]
+    right = [shape for shape, wrong in zip(shapes, seen, strict=True) if not wrong]
+    wrong = [shape for shape, wrong in zip(shapes, seen, strict=True) if wrong]
+    problem = next(text for text in seen if text)
+    if not right:
+        return None
+    if not {len(shape) for shape in right} & {len(shape) for shape in wrong}:
+        return f"right for the shape {right[0]}, and not for {wrong[0]}: {problem}"
+    if all(shape[:1] == (1,) for shape in right) and all(shape[0] > 1 for shape in wrong):
+        return f"right for one row; in a batch of {wrong[0][0]} {problem}"
+    return None
+
+
+def _shape(args):
+    """The shape of the first tensor or array among the arguments; None if there is none with an axis."""
+    return next((tuple(a.shape) for a in args if isinstance(a, (torch.Tensor, np.ndarray)) and a.ndim), None)
+
+
+def _seen(result, want):
+    if isinstance(result, Exception):
+        return str(result).splitlines()[0].removesuffix(".") + "."
+    return differs(result, want)

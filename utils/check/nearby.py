@@ -1,0 +1,172 @@
+"""The nearest right program: which line of a wrong answer to look at, found by changing it a little.
+
+When no known mistake explains a wrong answer, small changes to the student's own source are tried, one at a time
+(changes.py), until one makes the answer right. Its line and its kind are told, the change itself is not. On repair
+as feedback: Singh, Gulwani and Solar-Lezama 2013; Gulwani, Radicek and Zuleger, "Automated clustering and program
+repair for introductory programming assignments", 2018.
+"""
+
+import ast
+import contextlib
+import copy
+import inspect
+import io
+import sys
+import textwrap
+import threading
+import time
+
+from utils.check.changes import changes
+from utils.check.source import VALUES, plain
+
+SECONDS = 2.0  # for the whole search
+MORE = 200  # changes that are still tried after one has helped: numbers can come out right by chance
+LINES = 20_000  # that a changed program may execute
+MEMORY = 1_500_000_000  # bytes above what the process has, where the system can limit it
+NAME = "<a changed answer>"
+_guard = threading.local()
+
+
+class Stopped(BaseException):
+    """A changed program has run too long, or reaches for a file or another process."""
+
+
+def hint_at_change(probe, answers) -> str:
+    """A line of a verdict on where one small change makes the answers right; "" if none is found.
+
+    probe: raises Wrong for wrong answers. answers: the student's functions, of which one is changed. Nothing outside
+    of the changed copies is touched, and what they print is dropped.
+    """
+    end = time.perf_counter() + SECONDS
+    for place, answer in enumerate(answers):
+        found, left = {}, MORE
+        for line, what, changed in _programs(answer, end):
+            if _passes(probe, (*answers[:place], changed, *answers[place + 1 :]), end):
+                found.setdefault(line, what)
+            left -= bool(found)
+            if left == 0 or len(found) > 2:
+                break
+        if 0 < len(found) <= 2:
+            where = f" of `{answer.__name__}`" if len(answers) > 1 else ""
+            lines = [f"line {line}{where}, `{_line(answer, line)}`: {what}" for line, what in sorted(found.items())]
+            return f"\n  look    {' -- or '.join(lines)}"
+    return ""
+
+
+def _programs(answer, end):
+    """(line, what it concerns, function) for each small change to a function, as long as there is time."""
+    try:
+        tree, space = _parsed(answer)
+    except Exception:  # no source to be had, or none that stands alone
+        return
+    for line, what, changed in changes(tree):
+        if time.perf_counter() > end:
+            return
+        made = dict(space)
+        try:
+            exec(compile(ast.Module([changed], []), NAME, "exec"), made)
+            yield line, what, made[tree.name]
+        except Exception:  # no program at all
+            continue
+
+
+def _parsed(answer):
+    """The tree of a function's source, and a copy of the names that it can see."""
+    function = plain(answer)
+    if function is not inspect.unwrap(answer):
+        raise TypeError("not a plain function")
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        raise TypeError("not a def")
+    tree.decorator_list = []
+    space = dict(function.__globals__)
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & space.keys()
+    data = (*VALUES, list, dict, set)
+    space |= {name: copy.deepcopy(space[name]) for name in read if isinstance(space[name], data)}
+    return tree, space | inspect.getclosurevars(function).nonlocals
+
+
+def _line(answer, number):
+    return inspect.getsource(plain(answer)).splitlines()[number - 1].strip()
+
+
+def _passes(probe, answers, end):
+    agrees = getattr(probe, "agrees", None)
+    try:
+        with _limits(end):
+            if agrees is not None and not agrees(*answers):
+                return False
+            probe(*answers)
+    except KeyboardInterrupt:
+        raise
+    except (Exception, Stopped, SystemExit, GeneratorExit, MemoryError):
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _limits(end):
+    """Lines, time, memory and files are limited inside, and nothing is printed."""
+    before, _guard.on = sys.gettrace(), True
+    _audit()
+    sys.settrace(_counter(end))
+    try:
+        with _less_memory(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        sys.settrace(before)
+        _guard.on = False
+
+
+def _counter(end):
+    """A trace function that stops a changed program after so many lines, on any system."""
+    left = LINES
+
+    def count(frame, event, arg):
+        nonlocal left
+        left -= 1
+        if left < 0 or (left % 100 == 0 and time.perf_counter() > end):
+            raise Stopped
+        return count
+
+    return lambda frame, event, arg: count if frame.f_code.co_filename == NAME else None
+
+
+@contextlib.contextmanager
+def _less_memory():
+    try:
+        import resource
+
+        import psutil
+
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + MEMORY, before[1]))
+    except (ImportError, ValueError, OSError):  # Windows, or a limit that may not be changed
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+_audited = []
+
+
+def _audit():
+    """Let nothing be opened for writing, removed or started while a changed program runs."""
+    if not _audited:
+        _audited.append(True)
+        sys.addaudithook(_refuse)
+
+
+def _refuse(event, args):
+    if not getattr(_guard, "on", False):
+        return
+    reads = event == "open" and isinstance(args[1], str) and not set(args[1]) & set("wax+")
+    harmless = event in ("os.listdir", "os.scandir", "os.putenv") or reads or not event.startswith(FORBIDDEN)
+    if not harmless:
+        raise Stopped
+
+
+FORBIDDEN = ("open", "os.", "shutil.", "subprocess.", "socket.", "tempfile.", "webbrowser.", "pty.", "ctypes.dlopen")
