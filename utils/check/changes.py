@@ -412,12 +412,11 @@ def _missing(node, parent, names):
 
 def _factors(node, parent, names):
     """A factor or a term that is missing."""
-    if (
-        isinstance(node, (ast.Name, ast.BinOp))
-        and _is_read(node, parent)
-        and isinstance(parent, (ast.BinOp, ast.Return))
-    ):
-        for more in (*map(ast.Name, names), *map(ast.Constant, (1, 2, 3, 4, 6, 8))):
+    if not isinstance(node, (ast.Name, ast.BinOp)) or not isinstance(parent, (ast.BinOp, ast.Return)):
+        return
+    if _is_read(node, parent):
+        beside = [ast.Name(name, ast.Load()) for name in names]
+        for more in (*beside, *map(ast.Constant, (1, 2, 3, 4, 6, 8))):
             for op in (ast.Mult(), ast.Add(), ast.Div(), ast.Sub()):
                 yield f"{_says(node)}, and what is missing beside it", ast.BinOp(node, op, more)
 

@@ -17,9 +17,12 @@ COLOURS = {PASSED: "#009E73", NOT_YET: "#D55E00", NOT_ATTEMPTED: "#0072B2"}
 
 @dataclass(frozen=True)
 class Exercise:
-    """What a check knows: target (an example of input and output, shown before an attempt), probe (raises Wrong for
-    wrong answers), meaning (one sentence for right ones), hints (weakest first), and parts (the functions' names,
-    where the exercise asks for several), and without (names that the text forbids to use). Its number is in the name of its file, its signature in the docstring."""
+    """What a check knows. Its number is in the name of its file, its signature in the file's docstring.
+
+    target: an example of input and output, shown before an attempt. probe: raises Wrong for wrong answers. meaning:
+    one sentence for right ones. hints: weakest first. parts: the functions' names, where it asks for several.
+    without: names that the text forbids to use.
+    """
 
     target: str
     probe: Callable
