@@ -4,11 +4,12 @@ looked for in the source."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from utils.check import nearby, progress
+from utils.check import progress
 from utils.check.calling import Unclear, Wrong, reason
 from utils.check.compare import a_kind
 from utils.check.isolation import isolated
 from utils.check.messages import Message, boxed
+from utils.check.repair.search import hint_at_change
 from utils.check.source import is_stub, names_used, note
 
 PASSED, NOT_YET, NOT_ATTEMPTED = "passed", "not yet", "not attempted"
@@ -87,7 +88,7 @@ def _judged(exercise, answers):
         _require_without(exercise, answers)
     except Unclear as unclear:
         with isolated():
-            look = nearby.hint_at_change(exercise.probe, answers)
+            look = hint_at_change(exercise.probe, answers)
         raise Wrong(f"{unclear.seen}{look}{unclear.example}{note(*answers)}") from None
     except Wrong as diagnosis:
         raise Wrong(f"{diagnosis}{note(*answers)}") from None

@@ -1,34 +1,21 @@
-"""The nearest right program: which line of a wrong answer to look at, found by changing it a little.
+"""Which line of a wrong answer to look at, found by changing it a little.
 
 When no known mistake explains a wrong answer, small changes to the student's own source are tried, one at a time
-(changes.py), until one makes the answer right. Its line and its kind are told, the change itself is not. On repair
-as feedback: Singh, Gulwani and Solar-Lezama 2013; Gulwani, Radicek and Zuleger, "Automated clustering and program
-repair for introductory programming assignments", 2018.
+(changes.py), until one makes the answer right. Its line and its kind are told, the change itself is not.
 """
 
 import ast
-import contextlib
 import copy
 import inspect
-import io
-import sys
 import textwrap
-import threading
 import time
 
-from utils.check.changes import changes
+from utils.check.repair.changes import changes
+from utils.check.repair.limits import NAME, Stopped, limits
 from utils.check.source import VALUES, plain
 
 SECONDS = 2.0  # for the whole search
 MORE = 200  # changes that are still tried after one has helped: numbers can come out right by chance
-LINES = 20_000  # that a changed program may execute
-MEMORY = 1_500_000_000  # bytes above what the process has, where the system can limit it
-NAME = "<a changed answer>"
-_guard = threading.local()
-
-
-class Stopped(BaseException):
-    """A changed program has run too long, or reaches for a file or another process."""
 
 
 def hint_at_change(probe, answers) -> str:
@@ -93,7 +80,7 @@ def _line(answer, number):
 def _passes(probe, answers, end):
     agrees = getattr(probe, "agrees", None)
     try:
-        with _limits(end):
+        with limits(end):
             if agrees is not None and not agrees(*answers):
                 return False
             probe(*answers)
@@ -102,71 +89,3 @@ def _passes(probe, answers, end):
     except (Exception, Stopped, SystemExit, GeneratorExit, MemoryError):
         return False
     return True
-
-
-@contextlib.contextmanager
-def _limits(end):
-    """Lines, time, memory and files are limited inside, and nothing is printed."""
-    before, _guard.on = sys.gettrace(), True
-    _audit()
-    sys.settrace(_counter(end))
-    try:
-        with _less_memory(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        sys.settrace(before)
-        _guard.on = False
-
-
-def _counter(end):
-    """A trace function that stops a changed program after so many lines, on any system."""
-    left = LINES
-
-    def count(frame, event, arg):
-        nonlocal left
-        left -= 1
-        if left < 0 or (left % 100 == 0 and time.perf_counter() > end):
-            raise Stopped
-        return count
-
-    return lambda frame, event, arg: count if frame.f_code.co_filename == NAME else None
-
-
-@contextlib.contextmanager
-def _less_memory():
-    try:
-        import resource
-
-        import psutil
-
-        before = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + MEMORY, before[1]))
-    except (ImportError, ValueError, OSError):  # Windows, or a limit that may not be changed
-        yield
-        return
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-_audited = []
-
-
-def _audit():
-    """Let nothing be opened for writing, removed or started while a changed program runs."""
-    if not _audited:
-        _audited.append(True)
-        sys.addaudithook(_refuse)
-
-
-def _refuse(event, args):
-    if not getattr(_guard, "on", False):
-        return
-    reads = event == "open" and isinstance(args[1], str) and not set(args[1]) & set("wax+")
-    harmless = event in ("os.listdir", "os.scandir", "os.putenv") or reads or not event.startswith(FORBIDDEN)
-    if not harmless:
-        raise Stopped
-
-
-FORBIDDEN = ("open", "os.", "shutil.", "subprocess.", "socket.", "tempfile.", "webbrowser.", "pty.", "ctypes.dlopen")

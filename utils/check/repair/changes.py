@@ -1,0 +1,117 @@
+"""Small changes to a function's source, one at a time: what a slip of a student may have turned round.
+
+The rules state kinds of slip, the error model of this search.
+"""
+
+import ast
+import copy
+from collections.abc import Iterator
+
+from utils.check.repair import uses, values
+from utils.check.repair.nodes import called, with_fields
+
+
+def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, str, ast.FunctionDef]]:
+    """Every small change to a function, the likeliest kinds first -> (line, what it concerns, changed copy)."""
+    nodes = list(ast.walk(tree))
+    outer = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
+    names = _names(tree)
+    for rule in RULES:
+        for place, node in enumerate(nodes):
+            if node is tree or _is_annotation(node, outer):
+                continue
+            for what, new in rule(node, outer.get(id(node)), names):
+                yield getattr(node, "lineno", 0) or _line(node, outer), what, _replaced(tree, place, new)
+    yield from _whole(tree)
+
+
+def _line(node, outer):
+    while node is not None and not hasattr(node, "lineno"):
+        node = outer.get(id(node))
+    return getattr(node, "lineno", 1)
+
+
+def _is_annotation(node, outer):
+    """Whether a node belongs to the head of the function or to an annotation."""
+    while node is not None:
+        parent = outer.get(id(node))
+        if isinstance(node, (ast.arguments, ast.arg)) or getattr(parent, "annotation", None) is node:
+            return True
+        if isinstance(parent, ast.FunctionDef) and (parent.returns is node or node in parent.decorator_list):
+            return True
+        node = parent
+    return False
+
+
+def _names(tree):
+    """What a function can name: its arguments and what it binds."""
+    arguments = [arg.arg for arg in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+    bound = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return list(dict.fromkeys(arguments + bound))
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, target, new):
+        self.target, self.new = target, new
+
+    def visit(self, node):
+        return self.new if node is self.target else self.generic_visit(node)
+
+
+def _replaced(tree, place, new):
+    """A copy of the tree with another node, several or none, at a place of the walk."""
+    twin = copy.deepcopy(tree)
+    target = list(ast.walk(twin))[place]
+    made = _Replace(target, copy.deepcopy(new)).visit(twin)
+    for node in ast.walk(made):
+        if isinstance(getattr(node, "body", None), list) and not node.body:
+            node.body = [ast.Pass()]
+    return ast.fix_missing_locations(made)
+
+
+def _statements(node, parent, names):
+    """A result that is dropped, a line too many, a return too deep."""
+    if not isinstance(node, ast.stmt) or isinstance(node, (ast.FunctionDef, ast.Import, ast.ImportFrom)):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        targets = [part.id for part in ast.walk(call) if isinstance(part, ast.Name) and part.id in names]
+        if called(call) == "print":
+            yield "a print shows a value and gives it to nobody", ast.Return(call.args[0]) if call.args else ast.Pass()
+        for name in dict.fromkeys(targets):
+            yield "its result is computed and dropped", ast.Assign([ast.Name(name, ast.Store())], call)
+        yield "its result is computed and dropped", ast.Return(call)
+    elif isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+        yield "its value is computed and dropped", ast.Return(node.value)
+    if isinstance(node, (ast.For, ast.While)) and isinstance(node.body[-1], ast.Return):
+        yield "how far in the `return` stands", [with_fields(node, body=node.body[:-1]), node.body[-1]]
+    if isinstance(node, ast.If) and not node.orelse:
+        yield "whether this condition belongs there", node.body
+    if not isinstance(node, ast.Return):
+        yield "whether this line belongs there", None
+
+
+def _whole(tree):
+    """Changes to the order of lines, and a return that is missing at the end."""
+    for place, node in enumerate(ast.walk(tree)):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list):
+            continue
+        for first in range(len(body) - 1):
+            twin = copy.deepcopy(tree)
+            lines = list(ast.walk(twin))[place].body
+            lines[first], lines[first + 1] = lines[first + 1], lines[first]
+            yield body[first].lineno, f"its order with line {body[first + 1].lineno}", ast.fix_missing_locations(twin)
+    last = tree.body[-1]
+    if not isinstance(last, ast.Return):
+        for name in reversed(_names(tree)):
+            twin = copy.deepcopy(tree)
+            twin.body.append(ast.Return(ast.Name(name, ast.Load())))
+            yield last.lineno, "what is returned after it", ast.fix_missing_locations(twin)
+
+
+# the likeliest first
+RULES = (
+    *(values.numbers, values.operators, values.comparisons, values.signs, _statements, values.brackets, uses.calls),
+    *(uses.slices, uses.other_names, uses.keywords, uses.bounds, uses.missing, values.factors),
+)
