@@ -38,13 +38,13 @@ class Cases:
         if wrong is None:
             return
         case, seen, is_sign = wrong
-        named = self._named(run) or (seen if is_sign else None) or mechanisms.explained(run, self.terms)
+        named = self._named(run) or (seen if is_sign else None) or mechanisms.cause(run, self.terms)
         example = run.example(case)
         if named:
             raise Wrong(named + example)
         outcome = run.results[case]
         # an error tells its line and its input itself
-        raise outcome if isinstance(outcome, Wrong) else Unclear(seen, example)
+        raise outcome if isinstance(outcome, Wrong) else Unclear(mechanisms.pattern(run) or seen, example)
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""

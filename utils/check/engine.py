@@ -10,6 +10,7 @@ from utils.check.compare import a_kind
 from utils.check.isolation import isolated
 from utils.check.messages import Message, boxed
 from utils.check.repair.search import hint_at_change
+from utils.check.slips import slip
 from utils.check.source import is_stub, names_used, note
 
 PASSED, NOT_YET, NOT_ATTEMPTED = "passed", "not yet", "not attempted"
@@ -87,8 +88,10 @@ def _judged(exercise, answers):
             exercise.probe(*answers)
         _require_without(exercise, answers)
     except Unclear as unclear:
-        with isolated():
-            look = hint_at_change(exercise.probe, answers)
+        look = slip(answers, unclear.seen)
+        if not look:
+            with isolated():
+                look = hint_at_change(exercise.probe, answers)
         raise Wrong(f"{unclear.seen}{look}{unclear.example}{note(*answers)}") from None
     except Wrong as diagnosis:
         raise Wrong(f"{diagnosis}{note(*answers)}") from None

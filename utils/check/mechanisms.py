@@ -9,13 +9,18 @@ from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
 
 
-def explained(run, terms=None) -> str | None:
-    """What is wrong with a function, by the first mechanism that finds it; None if none does.
+def cause(run, terms=None) -> str | None:
+    """Why a function is wrong, if that can be found out: a term of a count, an argument that is not used.
 
     run: a cases.Run that holds at least one wrong result. terms: those of a counting exercise.
     """
     found = terms.explain(run.arguments, run.results) if terms else None
-    return found or constant(run) or unused(run) or right_for_some(run)
+    return found or unused(run)
+
+
+def pattern(run) -> str | None:
+    """What the wrong results have in common, if that says more than one of them."""
+    return constant(run) or right_for_some(run)
 
 
 def constant(run) -> str | None:

@@ -11,18 +11,22 @@ from utils.check.repair import uses, values
 from utils.check.repair.nodes import called, with_fields
 
 
-def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, str, ast.FunctionDef]]:
-    """Every small change to a function, the likeliest kinds first -> (line, what it concerns, changed copy)."""
+def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, int, str, ast.FunctionDef]]:
+    """Every small change to a function, the likeliest first -> (how far it goes, line, what it concerns, changed copy).
+
+    How far: 0 for a change to what stands there, 1 for an addition, which can make a result right by chance.
+    """
     nodes = list(ast.walk(tree))
     outer = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
     names = _names(tree)
-    for rule in RULES:
+    for rule in (*SWAPPING, *ADDING):
         for place, node in enumerate(nodes):
             if node is tree or _is_annotation(node, outer):
                 continue
             for what, new in rule(node, outer.get(id(node)), names):
-                yield getattr(node, "lineno", 0) or _line(node, outer), what, _replaced(tree, place, new)
-    yield from _whole(tree)
+                yield rule in ADDING, _line(node, outer), what, _replaced(tree, place, new)
+        if rule is SWAPPING[-1]:
+            yield from _whole(tree)
 
 
 def _line(node, outer):
@@ -101,17 +105,23 @@ def _whole(tree):
             twin = copy.deepcopy(tree)
             lines = list(ast.walk(twin))[place].body
             lines[first], lines[first + 1] = lines[first + 1], lines[first]
-            yield body[first].lineno, f"its order with line {body[first + 1].lineno}", ast.fix_missing_locations(twin)
+            yield (
+                0,
+                body[first].lineno,
+                f"its order with line {body[first + 1].lineno}",
+                ast.fix_missing_locations(twin),
+            )
     last = tree.body[-1]
     if not isinstance(last, ast.Return):
         for name in reversed(_names(tree)):
             twin = copy.deepcopy(tree)
             twin.body.append(ast.Return(ast.Name(name, ast.Load())))
-            yield last.lineno, "what is returned after it", ast.fix_missing_locations(twin)
+            yield 0, last.lineno, "what is returned after it", ast.fix_missing_locations(twin)
 
 
 # the likeliest first
-RULES = (
-    *(values.numbers, values.operators, values.comparisons, values.signs, _statements, values.brackets, uses.calls),
-    *(uses.slices, uses.other_names, uses.keywords, uses.bounds, uses.missing, values.factors),
+SWAPPING = (
+    *(values.numbers, values.operators, values.comparisons, values.signs, _statements, values.brackets),
+    *(uses.calls, uses.slices, uses.other_names, uses.keywords, uses.bounds),
 )
+ADDING = (uses.missing, values.factors)

@@ -15,7 +15,6 @@ from utils.check.repair.limits import NAME, Stopped, limits
 from utils.check.source import VALUES, plain
 
 SECONDS = 2.0  # for the whole search
-MORE = 200  # changes that are still tried after one has helped: numbers can come out right by chance
 
 
 def hint_at_change(probe, answers) -> str:
@@ -26,13 +25,13 @@ def hint_at_change(probe, answers) -> str:
     """
     end = time.perf_counter() + SECONDS
     for place, answer in enumerate(answers):
-        found, left = {}, MORE
-        for line, what, changed in _programs(answer, end):
+        found, far = {}, 1
+        for how_far, line, what, changed in _programs(answer, end):
+            if how_far > far or len(found) > 2:
+                break
             if _passes(probe, (*answers[:place], changed, *answers[place + 1 :]), end):
                 found.setdefault(line, what)
-            left -= bool(found)
-            if left == 0 or len(found) > 2:
-                break
+                far = how_far
         if 0 < len(found) <= 2:
             where = f" of `{answer.__name__}`" if len(answers) > 1 else ""
             lines = [f"line {line}{where}, `{_line(answer, line)}`: {what}" for line, what in sorted(found.items())]
@@ -41,18 +40,18 @@ def hint_at_change(probe, answers) -> str:
 
 
 def _programs(answer, end):
-    """(line, what it concerns, function) for each small change to a function, as long as there is time."""
+    """What `changes` yields of a function, each change made a function, as long as there is time."""
     try:
         tree, space = _parsed(answer)
     except Exception:  # no source to be had, or none that stands alone
         return
-    for line, what, changed in changes(tree):
+    for how_far, line, what, changed in changes(tree):
         if time.perf_counter() > end:
             return
         made = dict(space)
         try:
             exec(compile(ast.Module([changed], []), NAME, "exec"), made)
-            yield line, what, made[tree.name]
+            yield how_far, line, what, made[tree.name]
         except Exception:  # no program at all
             continue
 

@@ -71,6 +71,11 @@ def operators(node, parent, names):
             yield f"the two sides of the `{sign}`", with_fields(node, left=node.right, right=node.left)
         yield f"{says(node.right)}, and whether it belongs there", node.left
         yield f"{says(node.left)}, and whether it belongs there", node.right
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names:
+        yield (
+            f"the `=`, and what becomes of the `{node.targets[0].id}` before it",
+            ast.AugAssign(node.targets[0], ast.Add(), node.value),
+        )
     if isinstance(node, ast.AugAssign):
         yield f"the `{sign}=`", ast.Assign([node.target], node.value)
 
