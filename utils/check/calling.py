@@ -35,7 +35,8 @@ def call(function, *args, in_place=False):
     Wrong if it raises, if it changes what it was given without being asked to, or if it has yet to run.
     """
     given = args if in_place else copy.deepcopy(args)
-    before = _state(args)
+    tensors = _tensors(given)  # those of now: a tie takes one of them away
+    before = _state(given, tensors)
     try:
         result = function(*given)
     except KeyboardInterrupt:
@@ -47,7 +48,7 @@ def call(function, *args, in_place=False):
         raise Wrong("your function is an `async def`, so calling it does not run it; write a plain `def`.")
     if inspect.isgenerator(result):
         raise Wrong("your function gives a generator, which has not run yet; return the results themselves.")
-    left = [text for text, was, now in zip(LEFT_BEHIND, before, _state(given), strict=True) if was != now]
+    left = [text for text, was, now in zip(LEFT_BEHIND, before, _state(given, tensors), strict=True) if was != now]
     if left:
         raise Wrong(left[0])
     for name, now, was in zip(names_of(function, len(args)), given, args, strict=True):
@@ -67,10 +68,13 @@ LEFT_BEHIND = (
 )
 
 
-def _state(given):
-    """What a function may not leave changed, in the order of LEFT_BEHIND."""
+def _tensors(given):
     tensors = [value for value in given if isinstance(value, torch.Tensor)]
-    tensors += [part for value in given if isinstance(value, torch.nn.Module) for part in value.parameters()]
+    return tensors + [part for value in given if isinstance(value, torch.nn.Module) for part in value.parameters()]
+
+
+def _state(given, tensors):
+    """What a function may not leave changed, in the order of LEFT_BEHIND."""
     seeds = [value.initial_seed() for value in given if isinstance(value, torch.Generator)]
     return torch.is_grad_enabled(), torch.initial_seed(), [tensor.requires_grad for tensor in tensors], seeds
 

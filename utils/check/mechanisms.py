@@ -67,7 +67,14 @@ def _is_idle(run, place):
 
 
 def _varied(value):
-    """Another value of the same kind and shape; None for what has none that is safe to give."""
+    """Another value of the same kind and shape; None for what has none that is safe to give.
+
+    What a check makes itself may have a method for it, `varied`.
+    """
+    if hasattr(value, "varied"):
+        return value.varied()
+    if isinstance(value, list) and value and all(hasattr(part, "varied") for part in value):
+        return [part.varied() for part in value]
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -75,7 +82,9 @@ def _varied(value):
     if isinstance(value, float):
         return value * 1.5 + 0.1
     if isinstance(value, torch.Tensor) and value.numel():
-        turned = value.flatten().roll(1).reshape(value.shape)
+        turned = value.flatten().roll(1)
+        turned[0] = turned[-1]  # no mere change of order, to which a mean is blind
+        turned = turned.reshape(value.shape)
         return turned * 1.5 + 0.25 if value.is_floating_point() else turned
     if isinstance(value, np.ndarray) and value.size:
         turned = np.roll(value, 1)
