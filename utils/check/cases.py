@@ -6,6 +6,7 @@ makes it and so gives the same wrong results; a sign in the result; and then wha
 """
 
 import copy
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -48,9 +49,12 @@ class Cases:
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""
-        return all(
-            differs(_outcome(call, function, *args), self.right(*copy.deepcopy(args))) is None for args in self.cases()
-        )
+        return all(differs(_outcome(call, function, *args), want) is None for args, want in self._known)
+
+    @functools.cached_property
+    def _known(self):
+        """The cases, each with the right result."""
+        return [(args, self.right(*copy.deepcopy(args))) for args in self.cases()]
 
     def rows(self) -> Iterator[tuple[str, Callable]]:
         """Each diagnosis with a function that must get it."""

@@ -20,11 +20,11 @@ def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, int, str, ast.Function
     outer = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
     names = _names(tree)
     for rule in (*SWAPPING, *ADDING):
-        for place, node in enumerate(nodes):
+        for node in nodes:
             if node is tree or _is_annotation(node, outer):
                 continue
             for what, new in rule(node, outer.get(id(node)), names):
-                yield rule in ADDING, _line(node, outer), what, _replaced(tree, place, new)
+                yield rule in ADDING, _line(node, outer), what, _replaced(tree, node, new, outer)
         if rule is SWAPPING[-1]:
             yield from _whole(tree)
 
@@ -54,23 +54,20 @@ def _names(tree):
     return list(dict.fromkeys(arguments + bound))
 
 
-class _Replace(ast.NodeTransformer):
-    def __init__(self, target, new):
-        self.target, self.new = target, new
-
-    def visit(self, node):
-        return self.new if node is self.target else self.generic_visit(node)
-
-
-def _replaced(tree, place, new):
-    """A copy of the tree with another node, several or none, at a place of the walk."""
-    twin = copy.deepcopy(tree)
-    target = list(ast.walk(twin))[place]
-    made = _Replace(target, copy.deepcopy(new)).visit(twin)
-    for node in ast.walk(made):
-        if isinstance(getattr(node, "body", None), list) and not node.body:
-            node.body = [ast.Pass()]
-    return ast.fix_missing_locations(made)
+def _replaced(tree, node, new, outer):
+    """A copy of the tree with another node, several or none, in place of one; it shares what is not changed."""
+    while node is not tree:
+        parent = outer[id(node)]
+        twin = copy.copy(parent)
+        for field, value in ast.iter_fields(parent):
+            if value is node:
+                setattr(twin, field, new)
+            elif isinstance(value, list) and any(part is node for part in value):
+                made = new if isinstance(new, list) else [new]
+                parts = [other for part in value for other in (made if part is node else [part]) if other is not None]
+                setattr(twin, field, parts or [ast.Pass()])
+        node, new = parent, twin
+    return ast.fix_missing_locations(new)
 
 
 def _statements(node, parent, names):
@@ -88,7 +85,7 @@ def _statements(node, parent, names):
     elif isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
         yield "its value is computed and dropped", ast.Return(node.value)
     if isinstance(node, (ast.For, ast.While)) and isinstance(node.body[-1], ast.Return):
-        yield "how far in the `return` stands", [with_fields(node, body=node.body[:-1]), node.body[-1]]
+        yield "how far in the `return` stands", [with_fields(node, body=node.body[:-1] or [ast.Pass()]), node.body[-1]]
     if isinstance(node, ast.If) and not node.orelse:
         yield "whether this condition belongs there", node.body
     if not isinstance(node, ast.Return):

@@ -72,6 +72,9 @@ def slices(node, parent, names):
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         yield f"the brackets behind {says(node.value)}", node.value
         inner = node.slice
+        if isinstance(node.value, ast.Subscript):
+            first = with_fields(node.value, slice=inner)
+            yield f"the order of the brackets in {says(node)}", with_fields(node, value=first, slice=node.value.slice)
         if isinstance(inner, ast.Tuple):
             for place in range(len(inner.elts)):
                 rest = [part for at, part in enumerate(inner.elts) if at != place]
