@@ -70,7 +70,7 @@ WRONG = [
     ("distances", lambda x, table: (x[..., None, :] - table).pow(2).sum(-1).sqrt()),
     ("right for the shape (2,), and not for (2, 2)", lambda x, table: table @ x),
     ("right for the shape (2,), and not for (2, 2)", _row_by_row),
-    ("or line 3", _along_the_rows),
+    ("look    line 3", _along_the_rows),
     ("look    line 2", _not_turned),
     ("rounded", lambda x, table: (x @ table.T).round(decimals=2)),
     ("single number", lambda x, table: (x * table).sum()),

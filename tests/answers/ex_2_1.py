@@ -65,7 +65,7 @@ RIGHT = [
 WRONG = [
     ("`wpe` is not used", lambda ids, wte, wpe: wte[ids]),
     ("`wte` are not used", lambda ids, wte, wpe: wpe[torch.arange(ids.shape[1])].repeat(len(ids), 1, 1)),
-    ("`wpe` is not used", _drops_the_sum),
+    ("`wpe`", _drops_the_sum),
     ("look    line 4", _multiplies),
     ("look    line 2", _ends_too_early),
     ("look    line 2", _counts_sequences),

@@ -115,8 +115,8 @@ RIGHT = [
     lambda q, k, v: _attend(q, k, v).requires_grad_(),
 ]
 WRONG = [
-    ("asks for it without", _the_librarys),
     ("its root is wanted", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
+    ("asks for it without", _the_librarys),
     ("`.T` turns all", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
     ("minus infinity times 0", _multiplied_infinity),
     ("look    line 4", _root_of_the_tokens),

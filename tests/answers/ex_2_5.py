@@ -60,7 +60,7 @@ RIGHT = [
 ]
 WRONG = [
     ("look    line 4", _from_the_norm),
-    ("`ln_1` and `attn` are not used", _drops_the_first_half),
+    ("`ln_1` and `attn`", _drops_the_first_half),
     ("look    line 2", _takes_off),
     ("look    line 4", _one_norm_more),
     ("`x` in place", _changes_x),

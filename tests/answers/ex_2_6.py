@@ -99,13 +99,13 @@ RIGHT = [
 ]
 WRONG = [
     ("given the embeddings, so", _not_chained),
-    ("`blocks` is not used", _drops_the_results),
+    ("`blocks`", _drops_the_results),
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),
-    ("`wpe` is not used", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, 0 * wpe, blocks, ln_f)),
+    ("`wpe`", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, 0 * wpe, blocks, ln_f)),
     ("look    line 3", _returns_in_the_loop),
     ("look    line 3", _leaves_out_the_last),
     ("look    line 5", _not_turned),
-    ("look    line 2", _from_position_1),
+    ("counted from 1", _from_position_1),
     ("look    line 5", _positions_as_the_head),
     ("`wpe` in place", _spoils_wpe),
     ("`blocks` in place", _pops_blocks),

@@ -44,8 +44,11 @@ class Cases:
         if named:
             raise Wrong(named + example)
         outcome = run.results[case]
-        # an error tells its line and its input itself
-        raise outcome if isinstance(outcome, Wrong) else Unclear(mechanisms.pattern(run) or seen, example)
+        if isinstance(outcome, Unclear):  # an error tells its line and its input itself
+            seen, example = outcome.seen, outcome.example
+        elif isinstance(outcome, Wrong):
+            raise outcome
+        raise Unclear(mechanisms.pattern(run) or seen, example)
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""

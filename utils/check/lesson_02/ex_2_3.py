@@ -77,10 +77,6 @@ _MISTAKES = {
     "the weights are divided by the root, after the softmax; divide the scores, before it.": (
         lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1) / q.shape[-1] ** 0.5
     ),
-    "the scores are divided by one number, whatever the head's width is; it stands in the shape.": (
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 4),
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 8),
-    ),
     "there is no mask: every word sees the words after it.": lambda q, k, v: _scores(q, k).softmax(-1) @ v,
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
         lambda q, k, v: _seen(_scores(q, k).softmax(-1), fill=0.0) @ v
@@ -88,8 +84,6 @@ _MISTAKES = {
     "forbidden scores are set to 0, and the softmax still gives those words weight; which score gives none?": (
         lambda q, k, v: _attend(q, k, v, fill=0.0)
     ),
-    "forbidden scores are set to a low number, and the softmax still gives those words some weight; "
-    "which score gives none?": tuple(lambda q, k, v, low=low: _attend(q, k, v, fill=low) for low in (-1, -5, -10)),
     "the mask is added as ones and zeros, which only raises some scores by 1; forbidden ones must get no weight.": (
         lambda q, k, v: (_scores(q, k) + causal_mask(q.shape[-2])).softmax(-1) @ v
     ),

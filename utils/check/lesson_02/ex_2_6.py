@@ -72,6 +72,9 @@ EXERCISE = Exercise(
             "the position table is read at the token's id; read it at the token's position.": (
                 lambda ids, wte, wpe, blocks, ln_f: ln_f(_through(wte[ids] + wpe[ids], blocks)) @ wte.T
             ),
+            "positions are counted from 1; the first token stands at position 0.": (
+                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe[1:], blocks, ln_f)
+            ),
             "these are probabilities; the model gives the scores, and the softmax comes outside it.": (
                 lambda *case: _forward(*case).softmax(-1)
             ),
