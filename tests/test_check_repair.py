@@ -251,6 +251,14 @@ def test_no_file_is_written_and_no_process_started(tmp_path):
     (tmp_path / "after").write_text("files are written again")
 
 
+def test_an_import_is_never_stopped_half_way(tmp_path, monkeypatch):
+    (tmp_path / "makes_a_folder.py").write_text("import os\nos.mkdir(os.path.join(os.path.dirname(__file__), 'new'))\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with limits.limits(time.perf_counter() + 5):
+        import makes_a_folder  # noqa: F401
+    assert (tmp_path / "new").is_dir()
+
+
 def test_reading_a_file_is_allowed():
     with limits.limits(time.perf_counter() + 5):
         json.loads('{"a": 1}')

@@ -78,5 +78,13 @@ def _refuse(event, args):
         return
     reads = event == "open" and isinstance(args[1], str) and not set(args[1]) & set("wax+")
     harmless = event in ("os.listdir", "os.scandir", "os.putenv") or reads or not event.startswith(FORBIDDEN)
-    if not harmless:
+    if not harmless and not _is_importing():
         raise Stopped
+
+
+def _is_importing():
+    """Whether a module is being imported: stopped half-way, it would be broken for the rest of the kernel's life."""
+    frame = sys._getframe()
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None

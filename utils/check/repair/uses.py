@@ -36,6 +36,9 @@ def calls(node, parent, names):
         inner = None
     else:
         inner = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+    if isinstance(inner, ast.Subscript):
+        whole = with_fields(node, args=[inner.value, *node.args[1:]])
+        yield f"whether the brackets belong inside `{name}` or behind it", with_fields(inner, value=whole)
     for alike in ALIKE if method else ():
         for other in sorted(alike - {name}) if name in alike else ():
             yield f"the `{name}`", with_fields(node, func=with_fields(node.func, attr=other))

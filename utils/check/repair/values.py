@@ -12,7 +12,7 @@ SWAPS = {  # an operator and what stands in its place by mistake
     ast.Add: (ast.Sub, ast.Mult),
     ast.Sub: (ast.Add,),
     ast.Mult: (ast.Div, ast.Add, ast.MatMult),
-    ast.Div: (ast.Mult, ast.FloorDiv),
+    ast.Div: (ast.Mult, ast.FloorDiv, ast.Sub),
     ast.FloorDiv: (ast.Div,),
     ast.MatMult: (ast.Mult,),
     ast.Pow: (ast.Mult,),
