@@ -48,7 +48,11 @@ EXERCISE = Exercise(
                 lambda x, table: _score(x, table).argmax(-1)
             ),
             "the products are there, but each row's products still have to be added up.": (
-                lambda x, table: x[..., None, :] * table
+                lambda x, table: x[..., None, :] * table,
+                lambda x, table: x * table,
+            ),
+            "the table is reshaped, which deals its numbers out anew; turn it, so that rows become columns.": (
+                lambda x, table: x @ table.reshape(table.shape[::-1])
             ),
             "the scores are divided by the root of the width, as in attention; the plain dot product is wanted.": (
                 lambda x, table: _score(x, table) / table.shape[-1] ** 0.5

@@ -47,6 +47,9 @@ EXERCISE = Exercise(
             "`tied_total` is taken for the untied model: it counts the table once, and not twice.": (
                 _with(lambda saved, total: (saved / (total - saved), saved / total))
             ),
+            "the untied model is not twice as large: it has one table more, and the rest once.": (
+                _with(lambda saved, total: (saved / total, saved / (2 * total)))
+            ),
             "two tables are counted as saved; one of the two stays.": lambda v, d, total: _saving(v, 2 * d, total),
         },
     ),

@@ -6,6 +6,7 @@ from utils.check.cases import Cases
 from utils.check.compare import as_array, same
 from utils.check.engine import Exercise
 
+SMALL = np.array([1.0, 3.0, 2.0]), 2
 LARGE = np.array([1000.0, 1002.0, 1001.0, 999.0]), 3
 FAR_APART = np.array([-2000.0, 1000.0, -2001.0, 1001.0, -2002.0]), 2  # taking off the mean or the first fails here
 LOW = np.array([-2000.0, -2001.0]), 1
@@ -13,7 +14,7 @@ HUGE = np.array([99_999.0, 0.0, 100_000.0]), 2  # for a longer float too
 
 
 def _cases():
-    return [(np.array([1.0, 3.0, 2.0]), 2), LARGE, LOW, FAR_APART, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)]
+    return [SMALL, LARGE, LOW, FAR_APART, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)]
 
 
 def _softmax(logits):
@@ -31,15 +32,18 @@ def _probs_of(result):
     return as_array(result[1]) if isinstance(result, (tuple, list)) and len(result) == 2 else None
 
 
-def _is_lost_in(*cases):
-    """Is no probability above 0 in one of these cases, which its wanted result tells from the others?"""
+def _is_lost(probs):
+    return not (probs > 0).any()
 
-    def is_lost(result, want):
+
+def _probs_in(*cases, are=_is_lost):
+    """Are the probabilities as `are` says in one of these cases, which its wanted result tells from the others?"""
+
+    def is_so(result, want):
         probs = _probs_of(result)
-        here = any(same(want, _top(*case)) for case in cases)
-        return here and probs is not None and not (probs > 0).any()
+        return probs is not None and any(same(want, _top(*case)) for case in cases) and bool(are(probs))
 
-    return is_lost
+    return is_so
 
 
 def _is_unsorted(result, want):
@@ -57,13 +61,21 @@ EXERCISE = Exercise(
         right=_top,
         signs={
             "right for small scores, but with scores of 1000 and more the exponential overflows, which gives NaN.": (
-                _is_lost_in(LARGE, HUGE)
+                _probs_in(LARGE, HUGE)
             ),
             "right for scores that are close together; if they are far apart, can an exponent still be large?": (
-                _is_lost_in(FAR_APART)
+                _probs_in(FAR_APART)
             ),
-            "with scores far below 0 every exponential is 0, and 0 divided by 0 is NaN.": _is_lost_in(LOW),
+            "where all exponents are far below 0 every exponential is 0, and 0 divided by 0 is NaN.": (
+                _probs_in(SMALL, LOW)
+            ),
+            "large scores are cut off, which makes them equal; take one number from all of them.": (
+                _probs_in(LARGE, are=lambda probs: len(probs) > 1 and np.ptp(probs) == 0)
+            ),
             "the right tokens in the wrong order: the likeliest comes first.": _is_unsorted,
+            "the probabilities are right, and the ids beside them are those of other tokens.": (
+                lambda result, want: same(_probs_of(result), want[1]) and not same(result[0], want[0])
+            ),
         },
         mistakes={
             "the probabilities of the k are made to sum to 1; keep what they have among all tokens.": (
@@ -78,6 +90,11 @@ EXERCISE = Exercise(
             "ids and probabilities are swapped: ids first.": lambda logits, k: _top(logits, k)[::-1],
             "the probabilities do not belong to the ids beside them: pick both with the same order.": (
                 lambda logits, k: (_top(logits, k)[0], _softmax(logits)[:k])
+            ),
+            "the scores themselves are divided by their sum; a softmax takes the exponential of each first.": (
+                lambda logits, k: tuple(
+                    part[::-1][:k] for part in (np.argsort(logits / logits.sum()), np.sort(logits / logits.sum()))
+                )
             ),
             "these are all probabilities; the k likeliest tokens are wanted, with their ids.": (
                 lambda logits, k: _softmax(logits)

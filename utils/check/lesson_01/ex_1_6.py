@@ -46,6 +46,9 @@ EXERCISE = Exercise(
             "a softmax comes before the cross-entropy, which makes its own; give it the scores as they are.": (
                 lambda *case: _gradients(*case, change=lambda scores: scores.softmax(-1))
             ),
+            "ids and targets are swapped: ids choose the rows, targets are what the scores should favour.": (
+                lambda table, ids, targets: _gradients(table, targets, ids)
+            ),
             "these are the two tables; their gradients are wanted.": lambda table, ids, targets: (table, table),
         },
         signs={
