@@ -4,6 +4,7 @@ Rules as in values.py. None calls a function that the source does not call, but 
 """
 
 import ast
+import itertools
 
 from utils.check.repair.nodes import called, expression, is_read, says, with_fields
 from utils.check.repair.values import DIMENSIONS
@@ -20,7 +21,22 @@ ALIKE = [  # methods that are taken for one another
     *({"lt", "le"}, {"view", "reshape"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"log", "log2", "log10"}),
     *({"sqrt", "square"}, {"repeat", "repeat_interleave"}, {"stack", "cat"}),
 ]
-KEEPS = ("sum", "mean", "max", "min", "amax", "amin", "prod", "argmax", "argmin", "norm", "var", "std")
+KEEPS = (
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "prod",
+    "argmax",
+    "argmin",
+    "norm",
+    "var",
+    "std",
+    "softmax",
+    "log_softmax",
+)
 
 
 def calls(node, parent, names):
@@ -94,7 +110,12 @@ def slices(node, parent, names):
 
 
 def other_names(node, parent, names):
-    """Another name that is in scope."""
+    """Another name that is in scope, or two of them in another order."""
+    if isinstance(node, ast.Tuple) and isinstance(parent, (ast.Assign, ast.Return)):
+        for first, second in itertools.combinations(range(len(node.elts)), 2):
+            elts = list(node.elts)
+            elts[first], elts[second] = elts[second], elts[first]
+            yield f"the order in {says(node)}", with_fields(node, elts=elts)
     is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     if is_read and node.id in names and getattr(parent, "func", None) is not node:
         for other in names:
