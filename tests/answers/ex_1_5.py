@@ -89,6 +89,8 @@ WRONG = [
     ("wrong order", _the_last_k),
     ("look    line 4", _turned_too_late),
     ("look    line 4", _one_too_few),
+    ("as floats", lambda logits, k: np.stack(_picked(logits, k))),
+    ("as floats", lambda logits, k: (_picked(logits, k)[0] / 1, _picked(logits, k)[1])),
     ("2 results are wanted", lambda logits, k: _picked(logits, k)[0]),
     ("rounded", lambda logits, k: (_picked(logits, k)[0], _picked(logits, k)[1].round(4))),
     ("`logits` in place", lambda logits, k: (np.argsort(-logits)[:k], _probs(np.negative(logits, out=logits))[:k])),

@@ -59,7 +59,7 @@ RIGHT = [
     lambda *case: _pre_norm(*case).double().numpy(),
 ]
 WRONG = [
-    ("look    line 4", _from_the_norm),
+    ("a sum starts from the normalised", _from_the_norm),
     ("`ln_1` and `attn`", _drops_the_first_half),
     ("look    line 2", _takes_off),
     ("look    line 4", _one_norm_more),

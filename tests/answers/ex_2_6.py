@@ -102,7 +102,7 @@ WRONG = [
     ("`blocks`", _drops_the_results),
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),
     ("`wpe`", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, 0 * wpe, blocks, ln_f)),
-    ("look    line 3", _returns_in_the_loop),
+    ("only the first block", _returns_in_the_loop),
     ("look    line 3", _leaves_out_the_last),
     ("look    line 5", _not_turned),
     ("counted from 1", _from_position_1),

@@ -73,6 +73,9 @@ EXERCISE = Exercise(
                 _probs_in(LARGE, are=lambda probs: len(probs) > 1 and np.ptp(probs) == 0)
             ),
             "the right tokens in the wrong order: the likeliest comes first.": _is_unsorted,
+            "the ids are right, but as floats; a table can be read at whole numbers alone.": (
+                lambda result, want: same(result, want) and as_array(result[0]).dtype.kind == "f"
+            ),
             "the probabilities are right, and the ids beside them are those of other tokens.": (
                 lambda result, want: same(_probs_of(result), want[1]) and not same(result[0], want[0])
             ),

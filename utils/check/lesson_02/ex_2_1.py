@@ -14,7 +14,8 @@ def _cases():
         (torch.tensor([[3, 1, 3], [0, 0, 2]]), small, positions),
         (torch.tensor([[0, 4, 2, 4], [1, 1, 3, 0]]), normal(5, 3, seed=1), normal(9, 3, seed=2)),
         (torch.tensor([[2, 0, 1], [0, 0, 2], [1, 2, 1]]), normal(3, 4, seed=3), normal(12, 4, seed=4)),
-        (torch.tensor([[3, 0, 2, 1, 1]]), normal(5, 2, seed=5), normal(5, 2, seed=6)),
+        (torch.tensor([[3, 0, 2, 1, 1]]), normal(5, 2, seed=5), normal(7, 2, seed=6)),
+        (torch.tensor([[1], [2]]), normal(3, 2, seed=7), normal(4, 2, seed=8)),
     ]
 
 
@@ -31,7 +32,8 @@ EXERCISE = Exercise(
         right=embed,
         mistakes={
             "the position table is read at the token's id; read it at the token's position.": (
-                lambda ids, wte, wpe: wte[ids] + wpe[ids]
+                lambda ids, wte, wpe: wte[ids] + wpe[ids],
+                lambda ids, wte, wpe: (wte + wpe)[ids],
             ),
             "positions are counted from 1; the first token stands at position 0.": (
                 lambda ids, wte, wpe: wte[ids] + wpe[1 : ids.shape[1] + 1]
@@ -50,6 +52,7 @@ EXERCISE = Exercise(
             ),
             "every token has one and the same position row; each has its own, at 0, 1, 2 and so on, up to T - 1.": (
                 lambda ids, wte, wpe: wte[ids] + wpe[0],
+                lambda ids, wte, wpe: wte[ids] + wpe[len(ids)],
                 lambda ids, wte, wpe: wte[ids] + wpe[ids.shape[1] - 1],
                 lambda ids, wte, wpe: wte[ids] + wpe[ids.shape[1]],
             ),

@@ -36,13 +36,12 @@ def _attend(q, k, v, scale=None, mask=causal_mask, fill=-torch.inf):
     return _seen(_scores(q, k, scale), mask, fill).softmax(-1) @ v
 
 
-def _counted(turn=lambda k: k.mT, size=-2, dim=lambda ndim: -1):
-    """Attention with dimensions counted otherwise: the two of k that turn, the mask's, or the softmax's of so many."""
+def _counted(turn=lambda k: k.mT, size=-2):
+    """Attention with dimensions counted otherwise: the two of k that turn, or the mask's."""
 
     def attend(q, k, v):
         scores = q @ turn(k) * q.shape[-1] ** -0.5
-        seen = scores.masked_fill(~causal_mask(q.shape[size]), -torch.inf)
-        return seen.softmax(dim(seen.ndim)) @ v
+        return scores.masked_fill(~causal_mask(q.shape[size]), -torch.inf).softmax(-1) @ v
 
     return attend
 
@@ -52,7 +51,7 @@ def _turned_whole(q, k, v):
     return scores.masked_fill(torch.ones_like(scores).tril() == 0, -torch.inf).softmax(-1) @ v
 
 
-_MISTAKES = {
+_COUNTED = {  # right for some shapes, so these are told by all of them alone
     "k is turned at two dimensions counted from the front; with more of them, or fewer, the last two are others.": (
         _counted(turn=lambda k: k.transpose(0, 1)),
         _counted(turn=lambda k: k.transpose(1, 2)),
@@ -65,9 +64,8 @@ _MISTAKES = {
         _counted(size=0),
         _counted(size=1),
     ),
-    "without `dim` the softmax guesses its dimension, and with a batch it takes the first; tell it the last.": (
-        _counted(dim=lambda ndim: 0 if ndim == 3 else 1)
-    ),
+}
+_MISTAKES = {
     "the scores are not divided by the root of the head's width.": (
         lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1)
     ),
@@ -76,6 +74,10 @@ _MISTAKES = {
     ),
     "the weights are divided by the root, after the softmax; divide the scores, before it.": (
         lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1) / q.shape[-1] ** 0.5
+    ),
+    "the scores are divided by one number, whatever the head's width is; it stands in the shape.": (
+        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 4),
+        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 8),
     ),
     "there is no mask: every word sees the words after it.": lambda q, k, v: _scores(q, k).softmax(-1) @ v,
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
@@ -102,7 +104,7 @@ class _Attention:
     """The cases of all shapes; where they do not tell the cause, those of one head alone, which come first."""
 
     one_head = Cases(_one_head, right=_attend, mistakes=_MISTAKES)
-    all_shapes = Cases(_all_shapes, right=_attend, mistakes=_MISTAKES)
+    all_shapes = Cases(_all_shapes, right=_attend, mistakes=_COUNTED | _MISTAKES)
     agrees, rows = all_shapes.agrees, all_shapes.rows
 
     def __call__(self, function):

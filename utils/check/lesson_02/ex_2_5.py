@@ -44,9 +44,9 @@ def _post_norm(x, ln_1, attn, ln_2, mlp):
     return ln_2(x + mlp(x))
 
 
-def _from_the_norms(x, ln_1, attn, ln_2, mlp):
-    x = ln_1(x) + attn(ln_1(x))
-    return ln_2(x) + mlp(ln_2(x))
+def _from_the_norm(norm, work):
+    """A half whose sum starts from what the norm gave."""
+    return lambda x: norm(x) + work(norm(x))
 
 
 EXERCISE = Exercise(
@@ -76,8 +76,10 @@ EXERCISE = Exercise(
             "there is one sum, round both halves together; each half adds its own result.": (
                 lambda x, ln_1, attn, ln_2, mlp: x + mlp(ln_2(attn(ln_1(x))))
             ),
-            "both sums start from the normalised x; the stream itself goes round the norms, untouched.": (
-                _from_the_norms
+            "a sum starts from the normalised x; the stream itself goes round the norms, untouched.": (
+                lambda x, ln_1, attn, ln_2, mlp: _from_the_norm(ln_2, mlp)(_from_the_norm(ln_1, attn)(x)),
+                lambda x, ln_1, attn, ln_2, mlp: _half(_from_the_norm(ln_1, attn)(x), ln_2, mlp),
+                lambda x, ln_1, attn, ln_2, mlp: _from_the_norm(ln_2, mlp)(_half(x, ln_1, attn)),
             ),
             "the two halves run side by side, both on the x of the beginning; "
             "the MLP must read what attention has added.": (
@@ -92,8 +94,13 @@ EXERCISE = Exercise(
             "the MLP comes first; attention gathers before the MLP works on it.": (
                 lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_2, mlp, ln_1, attn)
             ),
-            "the norms work on what the two halves found; they belong before attention and the MLP.": (
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, mlp, ln_2)
+            "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
+                lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, mlp, ln_2),
+                lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, ln_2, mlp),
+                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_1, attn, mlp, ln_2),
+            ),
+            "the MLP reads attention's result alone; it reads the stream to which that has been added.": (
+                lambda x, ln_1, attn, ln_2, mlp: _half(x, ln_1, attn) + mlp(ln_2(attn(ln_1(x))))
             ),
         },
     ),

@@ -21,8 +21,9 @@ def _cases():
     small, rows = torch.tensor([[1.0, 0], [0, 1], [1, 2]]), torch.tensor([[0.0, 1], [1, 0], [2, 2]])
     return [
         (torch.tensor([[2, 0]]), small, rows, [add, triple], Function("ln_f(x) = x / 2", lambda x: x / 2)),
-        (torch.tensor([[0, 4, 2], [1, 1, 5]]), normal(6, 4, seed=1), normal(7, 4, seed=2), real, norm),
-        (torch.tensor([[3, 0, 1, 1, 2]]), normal(4, 4, seed=5), normal(5, 4, seed=6), real[:2], norm),
+        (torch.tensor([[0, 4, 2], [1, 1, 5]]), normal(6, 4, seed=1), normal(7, 4, seed=2), real[:2], norm),
+        (torch.tensor([[3, 0, 1, 1, 2]]), normal(4, 4, seed=5), normal(5, 4, seed=6), real, norm),
+        (torch.tensor([[1], [2]]), normal(4, 4, seed=7), normal(5, 4, seed=8), real, norm),
     ]
 
 
@@ -78,9 +79,15 @@ EXERCISE = Exercise(
             "these are probabilities; the model gives the scores, and the softmax comes outside it.": (
                 lambda *case: _forward(*case).softmax(-1)
             ),
+            "these are ids of the best tokens; a score for every token is wanted.": lambda *case: _forward(
+                *case
+            ).argmax(-1),
             "these are the scores of the last position only; every position makes a prediction.": (
                 lambda *case: _forward(*case)[:, -1],
                 lambda *case: _forward(*case)[:, -1:],
+            ),
+            "only the first block runs; all of the list do, one after another.": (
+                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[:1], ln_f)
             ),
             "each block is given the embeddings, so only the last one counts; give it the result of the one before.": (
                 lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[-1:], ln_f)
