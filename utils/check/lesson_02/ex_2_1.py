@@ -14,7 +14,7 @@ def _cases():
         (torch.tensor([[3, 1, 3], [0, 0, 2]]), small, positions),
         (torch.tensor([[0, 4, 2, 4], [1, 1, 3, 0]]), normal(5, 3, seed=1), normal(9, 3, seed=2)),
         (torch.tensor([[2, 0, 1], [0, 0, 2], [1, 2, 1]]), normal(3, 4, seed=3), normal(12, 4, seed=4)),
-        (torch.tensor([[3, 0, 2, 1, 1]]), normal(5, 2, seed=5), normal(7, 2, seed=6)),
+        (torch.tensor([[3, 0, 2, 1, 1]]), normal(7, 2, seed=5), normal(7, 2, seed=6)),
         (torch.tensor([[1], [2]]), normal(3, 2, seed=7), normal(4, 2, seed=8)),
     ]
 
