@@ -36,20 +36,8 @@ def _changes_ids(ids, vocab_size):
     return rows
 
 
-def _all_in_every_row(ids, vocab_size):
-    rows = torch.zeros(len(ids), vocab_size)
-    rows[:, ids] = 1.0
-    return rows
-
-
-@torch.no_grad()
-def _decorated(ids, vocab_size):
-    return torch.eye(vocab_size)[ids]
-
-
 RIGHT = [
     _with_a_loop,
-    _decorated,
     lambda ids, vocab_size: F.one_hot(ids, vocab_size).double(),
     lambda ids, vocab_size: np.eye(vocab_size)[ids.numpy()],
     lambda ids, vocab_size: [[float(column == token) for column in range(vocab_size)] for token in ids],
@@ -59,7 +47,6 @@ RIGHT = [
 ]
 WRONG = [
     ("as whole numbers", lambda ids, vocab_size: F.one_hot(ids, vocab_size)),
-    ("ones of all the tokens", _all_in_every_row),
     ("look    line 3", _returns_in_the_loop),
     ("look    line 3", _up_to_the_id),
     ("look    line 3", _rows_below_each_other),

@@ -39,14 +39,6 @@ def _one_table(table, ids, targets):
     return shared.grad, shared.grad
 
 
-def _adds_up(table, ids, targets):
-    shared = table.clone().requires_grad_()
-    F.cross_entropy(shared[ids] @ shared.detach().T, targets).backward()
-    first = shared.grad.clone()
-    F.cross_entropy(shared.detach()[ids] @ shared.T, targets).backward()
-    return first, shared.grad
-
-
 def _no_backward(table, ids, targets):
     first = nn.Parameter(table.clone())
     second = nn.Parameter(table.clone())
@@ -59,14 +51,6 @@ def _one_gradient_twice(table, ids, targets):
     second = nn.Parameter(table.clone())
     F.cross_entropy(first[ids] @ second.T, targets).backward()
     return first.grad, first.grad
-
-
-def _uphill(table, ids, targets):
-    first = nn.Parameter(table.clone())
-    second = nn.Parameter(table.clone())
-    loss = -F.cross_entropy(first[ids] @ second.T, targets)
-    loss.backward()
-    return first.grad, second.grad
 
 
 def _takes_the_given(table, ids, targets):
@@ -86,10 +70,8 @@ RIGHT = [
 ]
 WRONG = [
     ("one shared table", _one_table),
-    ("gradients add up", _adds_up),
     ("is None", _no_backward),
     ("look    line 5", _one_gradient_twice),
-    ("look    line 4", _uphill),
     ("requires a gradient among", _takes_the_given),
     ("`targets` is not used", lambda table, ids, targets: _gradients(table, ids, ids)),
     ("returns one Tensor", lambda *case: sum(_gradients(*case))),

@@ -36,11 +36,6 @@ def _multiplies(ids, wte, wpe):
     return tokens * positions
 
 
-def _ends_too_early(ids, wte, wpe):
-    positions = torch.arange(ids.shape[1] - 1)
-    return wte[ids] + wpe[positions]
-
-
 def _counts_sequences(ids, wte, wpe):
     n_tokens = ids.shape[0]
     return wte[ids] + wpe[:n_tokens]
@@ -67,7 +62,6 @@ WRONG = [
     ("`wte` are not used", lambda ids, wte, wpe: wpe[torch.arange(ids.shape[1])].repeat(len(ids), 1, 1)),
     ("`wpe`", _drops_the_sum),
     ("look    line 4", _multiplies),
-    ("look    line 2", _ends_too_early),
     ("look    line 2", _counts_sequences),
     ("`wte` in place", _spoils_wte),
     ("NaN", lambda ids, wte, wpe: (wte[ids] + wpe[: ids.shape[1]]) * torch.nan),

@@ -27,18 +27,6 @@ def _one_too_few(n_tokens):
     return mask
 
 
-def _at_itself_only(n_tokens):
-    words = torch.arange(n_tokens)
-    return words[None, :] >= words[:, None] - 1
-
-
-def _starts_at_the_second(n_tokens):
-    mask = torch.zeros(n_tokens, n_tokens, dtype=torch.bool)
-    for row in range(1, n_tokens):
-        mask[row, : row + 1] = True
-    return mask
-
-
 RIGHT = [
     _filled,
     lambda n_tokens: torch.ones(n_tokens, n_tokens).tril() == 1,
@@ -54,8 +42,6 @@ WRONG = [
     ("to add to the scores", lambda n_tokens: -1e9 * (1 - torch.ones(n_tokens, n_tokens).tril())),
     ("look at itself", _one_too_few),
     ("look    line 3", _looks_ahead),
-    ("look    line 3", _starts_at_the_second),
-    ("values are not", _at_itself_only),
     ("the shape is (1, 1, 3, 3)", lambda n_tokens: _filled(n_tokens)[None, None]),
     ("infinity", lambda n_tokens: torch.ones(n_tokens, n_tokens).tril().log() + 1),
     ("raised", lambda n_tokens: torch.tril(n_tokens)),

@@ -19,14 +19,6 @@ def _attend(q, k, v):
     return F.softmax(_masked(_scores(q, k)), dim=-1) @ v
 
 
-def _word_by_word(q, k, v):
-    rows = []
-    for t in range(q.shape[-2]):
-        scores = (q[..., t : t + 1, :] * k[..., : t + 1, :]).sum(-1) / q.shape[-1] ** 0.5
-        rows.append((scores.softmax(-1).unsqueeze(-1) * v[..., : t + 1, :]).sum(-2))
-    return torch.stack(rows, dim=-2)
-
-
 def _renormalised(q, k, v):
     weights = torch.tril(_scores(q, k).softmax(-1))
     return weights / weights.sum(-1, keepdim=True) @ v
@@ -42,12 +34,6 @@ def _in_numpy(q, k, v):
     scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     weights = np.tril(np.exp(scores - scores.max(-1, keepdims=True)))
     return weights / weights.sum(-1, keepdims=True) @ v
-
-
-def _only_two_dimensions(q, k, v):
-    T, d_head = q.shape
-    mask = torch.ones(T, T).tril() == 0
-    return (q @ k.mT / d_head**0.5).masked_fill(mask, -torch.inf).softmax(-1) @ v
 
 
 def _only_four_dimensions(q, k, v):
@@ -85,19 +71,6 @@ def _down_the_columns(q, k, v):
     return scores.masked_fill(ahead, -torch.inf).softmax(-2) @ v
 
 
-def _one_word_ahead(q, k, v):
-    n_tokens, d_head = q.shape[-2:]
-    scores = q @ k.transpose(-2, -1) / d_head**0.5
-    ahead = torch.ones(n_tokens, n_tokens, dtype=torch.bool).triu(2)
-    return scores.masked_fill(ahead, -torch.inf).softmax(-1) @ v
-
-
-def _mixes_the_keys(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    ahead = torch.ones_like(scores).triu(1).bool()
-    return scores.masked_fill(ahead, -torch.inf).softmax(-1) @ k
-
-
 def _width_from_the_front(q, k, v):
     scores = q @ k.transpose(-2, -1) / q.shape[1] ** 0.5
     ahead = torch.ones_like(scores).triu(1).bool()
@@ -106,7 +79,6 @@ def _width_from_the_front(q, k, v):
 
 RIGHT = [
     _attend,
-    _word_by_word,
     _renormalised,
     _added_mask,
     _in_numpy,
@@ -121,10 +93,7 @@ WRONG = [
     ("minus infinity times 0", _multiplied_infinity),
     ("look    line 4", _root_of_the_tokens),
     ("look    line 5", _down_the_columns),
-    ("look    line 4", _one_word_ahead),
-    ("`v` is not used", _mixes_the_keys),
     ("look    line 2", _width_from_the_front),
-    ("right for the shape (2, 4), and not for (1, 2, 2)", _only_two_dimensions),
     ("right for the shape (1, 2, 2, 2), and not for (2, 4)", _only_four_dimensions),
     ("`q` in place", _spoils_q),
     ("`q` and `k` are not used", lambda q, k, v: v.cumsum(-2) / torch.arange(1, v.shape[-2] + 1)[:, None]),

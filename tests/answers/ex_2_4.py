@@ -36,11 +36,6 @@ def _width_last_but_one(x, n_head):
     return x.view(B, T, n_head, d // n_head).permute(0, 2, 3, 1)
 
 
-def _divides_by_the_tokens(x, n_head):
-    B, T, d = x.shape
-    return x.view(B, T, n_head, d // T).transpose(1, 2)
-
-
 def _joins_words_too(x):
     joined = x.transpose(1, 2)
     return joined.flatten(1)
@@ -71,7 +66,6 @@ WRONG = [
     ("`split_heads`: the shape is (2, 2, 2)", (lambda x, n_head: _split(x, n_head).flatten(0, 1), _merge)),
     ("`split_heads`: `x` is not used", (lambda x, n_head: torch.zeros(len(x), n_head, x.shape[1], 2), _merge)),
     ("look    line 3 of `_width_last_but_one`", (_width_last_but_one, _merge)),
-    ("look    line 3 of `_divides_by_the_tokens`", (_divides_by_the_tokens, _merge)),
     ("look    line 2 of `_splits_along_the_words`", (_splits_along_the_words, _merge)),
     ("look    line 3 of `_joins_words_too`", (_split, _joins_words_too)),
     ("Use .reshape", (_split, _view_after_an_exchange)),

@@ -44,12 +44,6 @@ def _takes_off(x, ln_1, attn, ln_2, mlp):
     return x + mlp(ln_2(x))
 
 
-def _one_norm_more(x, ln_1, attn, ln_2, mlp):
-    x = x + attn(ln_1(x))
-    x = x + mlp(ln_2(x))
-    return ln_2(x)
-
-
 RIGHT = [
     _pre_norm,
     _AsModule(),
@@ -62,7 +56,6 @@ WRONG = [
     ("a sum starts from the normalised", _from_the_norm),
     ("`ln_1` and `attn`", _drops_the_first_half),
     ("look    line 2", _takes_off),
-    ("look    line 4", _one_norm_more),
     ("`x` in place", _changes_x),
     ("`ln_2` is not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + mlp(ln_1(h))),
     ("`ln_1` and `ln_2` are not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(x)) + mlp(h)),

@@ -46,13 +46,6 @@ def _drops_the_results(ids, wte, wpe, blocks, ln_f):
     return ln_f(x) @ wte.T
 
 
-def _leaves_out_the_last(ids, wte, wpe, blocks, ln_f):
-    x = wte[ids] + wpe[: ids.shape[1]]
-    for block in blocks[:-1]:
-        x = block(x)
-    return ln_f(x) @ wte.T
-
-
 def _not_turned(ids, wte, wpe, blocks, ln_f):
     x = wte[ids] + wpe[: ids.shape[1]]
     for block in blocks:
@@ -65,19 +58,6 @@ def _from_position_1(ids, wte, wpe, blocks, ln_f):
     for block in blocks:
         x = block(x)
     return ln_f(x) @ wte.T
-
-
-def _positions_as_the_head(ids, wte, wpe, blocks, ln_f):
-    x = wte[ids] + wpe[: ids.shape[1]]
-    for block in blocks:
-        x = block(x)
-    return ln_f(x) @ wpe.T
-
-
-def _spoils_wpe(ids, wte, wpe, blocks, ln_f):
-    x = wpe[: ids.shape[1]]
-    x += wte[ids][0]
-    return _forward(ids, wte, wpe, blocks, ln_f)
 
 
 def _pops_blocks(ids, wte, wpe, blocks, ln_f):
@@ -103,11 +83,8 @@ WRONG = [
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),
     ("`wpe`", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, 0 * wpe, blocks, ln_f)),
     ("only the first block", _returns_in_the_loop),
-    ("look    line 3", _leaves_out_the_last),
     ("look    line 5", _not_turned),
     ("counted from 1", _from_position_1),
-    ("look    line 5", _positions_as_the_head),
-    ("`wpe` in place", _spoils_wpe),
     ("`blocks` in place", _pops_blocks),
     ("rounded", lambda *case: _forward(*case).round(decimals=3)),
     ("raised", lambda ids, wte, wpe, blocks, ln_f: blocks(wte[ids])),

@@ -35,12 +35,6 @@ EXERCISE = Exercise(
             "rows and columns are swapped: one row for each token is wanted, as wide as the vocabulary.": (
                 lambda ids, vocab_size: _one_hot(ids, vocab_size).T
             ),
-            "every 1 stands one column too far left: ids are counted from 0.": (
-                lambda ids, vocab_size: _one_hot((ids - 1) % vocab_size, vocab_size)
-            ),
-            "every 1 stands one column too far right: ids are counted from 0.": (
-                lambda ids, vocab_size: _one_hot((ids + 1) % vocab_size, vocab_size)
-            ),
             "all the ones are in one row: each token needs a row of its own.": (
                 lambda ids, vocab_size: _one_hot(ids, vocab_size).amax(0)
             ),
@@ -50,8 +44,8 @@ EXERCISE = Exercise(
             "the rows end at the largest id of this text; they must be as wide as the vocabulary.": (
                 lambda ids, vocab_size: F.one_hot(ids)
             ),
-            "each row holds the id where a 1 is wanted.": (
-                lambda ids, vocab_size: _one_hot(ids, vocab_size) * ids[:, None]
+            "ones and zeros are exchanged: a single 1 stands in each row.": (
+                lambda ids, vocab_size: 1 - _one_hot(ids, vocab_size)
             ),
             "everything is 0: the ones are still missing.": lambda ids, vocab_size: torch.zeros(len(ids), vocab_size),
         },

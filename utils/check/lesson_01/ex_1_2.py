@@ -42,7 +42,8 @@ EXERCISE = Exercise(
                 lambda x, table: x @ F.normalize(table, dim=-1).T
             ),
             "these are distances, which are small for a good match; a dot product is large for one.": (
-                lambda x, table: (x[..., None, :] - table).norm(dim=-1)
+                lambda x, table: (x[..., None, :] - table).norm(dim=-1),
+                lambda x, table: (x[..., None, :] - table).square().sum(-1),
             ),
             "this is the number of the best row only; a score for every token is wanted.": (
                 lambda x, table: _score(x, table).argmax(-1)

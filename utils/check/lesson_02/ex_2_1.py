@@ -47,9 +47,6 @@ EXERCISE = Exercise(
             "the positions are counted on from one sequence to the next; every sequence starts at 0.": (
                 lambda ids, wte, wpe: wte[ids] + wpe[torch.arange(ids.numel()).view(ids.shape)]
             ),
-            "these are the last rows of the position table; the positions are counted from its start.": (
-                lambda ids, wte, wpe: wte[ids] + wpe[-ids.shape[1] :]
-            ),
             "every token has one and the same position row; each has its own, at 0, 1, 2 and so on, up to T - 1.": (
                 lambda ids, wte, wpe: wte[ids] + wpe[0],
                 lambda ids, wte, wpe: wte[ids] + wpe[len(ids)],

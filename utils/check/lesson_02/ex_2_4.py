@@ -14,7 +14,7 @@ from utils.check.lesson_02.parts import normal
 def _split_cases():
     return [
         (torch.arange(8).view(1, 2, 4), 2),
-        (normal(1, 3, 4, seed=4), 2),
+        (normal(1, 3, 8, seed=4), 2),
         (normal(2, 3, 12, seed=1), 4),
         (normal(3, 5, 6, seed=2), 3),
         (normal(2, 4, 6, seed=3), 1),

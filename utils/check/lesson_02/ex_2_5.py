@@ -35,10 +35,6 @@ def _block(x, ln_1, attn, ln_2, mlp):
     return _half(_half(x, ln_1, attn), ln_2, mlp)
 
 
-def _same(x):
-    return x
-
-
 def _post_norm(x, ln_1, attn, ln_2, mlp):
     x = ln_1(x + attn(x))
     return ln_2(x + mlp(x))
@@ -57,12 +53,6 @@ EXERCISE = Exercise(
         mistakes={
             "this is post-norm: the norms stand after the sums; in pre-norm each stands before what reads from it.": (
                 _post_norm
-            ),
-            "the first half is post-norm: ln_1 stands after its sum, and belongs before attention.": (
-                lambda x, ln_1, attn, ln_2, mlp: _half(ln_1(x + attn(x)), ln_2, mlp)
-            ),
-            "the second half is post-norm: ln_2 stands after its sum, and belongs before the MLP.": (
-                lambda x, ln_1, attn, ln_2, mlp: ln_2(_half(_half(x, ln_1, attn), _same, mlp))
             ),
             "neither half adds to what it was given: both sums are missing.": (
                 lambda x, ln_1, attn, ln_2, mlp: mlp(ln_2(attn(ln_1(x))))
@@ -92,7 +82,8 @@ EXERCISE = Exercise(
                 lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_2, attn, ln_1, mlp)
             ),
             "the MLP comes first; attention gathers before the MLP works on it.": (
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_2, mlp, ln_1, attn)
+                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_2, mlp, ln_1, attn),
+                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_1, mlp, ln_2, attn),
             ),
             "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
                 lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, mlp, ln_2),

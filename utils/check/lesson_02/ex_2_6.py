@@ -59,7 +59,10 @@ EXERCISE = Exercise(
         right=_forward,
         mistakes={
             "the final layer norm comes before the blocks; it comes after the last of them.": (
-                lambda ids, wte, wpe, blocks, ln_f: _through(ln_f(embed(ids, wte, wpe)), blocks) @ wte.T
+                lambda ids, wte, wpe, blocks, ln_f: _through(ln_f(embed(ids, wte, wpe)), blocks) @ wte.T,
+                lambda ids, wte, wpe, blocks, ln_f: (
+                    _through(embed(ids, wte, wpe), [part for block in blocks for part in (ln_f, block)]) @ wte.T
+                ),
             ),
             "the final layer norm comes after every block; it comes once, after the last of them.": (
                 _with_blocks(lambda block, x, ln_f: ln_f(block(x))),

@@ -124,10 +124,13 @@ def other_names(node, parent, names):
 
 
 def keywords(node, parent, names):
-    """A keyword too many or too few: `keepdim`, `dim`."""
+    """A keyword too many or too few: `keepdim`, `dim`, the diagonal where a triangle begins."""
     if not isinstance(node, ast.Call):
         return
     name = called(node)
+    for diagonal in (1, -1) if name in ("triu", "tril") and not node.keywords else ():
+        number = ast.keyword("diagonal", ast.Constant(diagonal))
+        yield f"where the triangle of `{name}` begins", with_fields(node, keywords=[number])
     for place, keyword in enumerate(node.keywords):
         rest = node.keywords[:place] + node.keywords[place + 1 :]
         yield f"the `{keyword.arg}` of `{name}`", with_fields(node, keywords=rest)
