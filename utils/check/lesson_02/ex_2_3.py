@@ -79,7 +79,10 @@ _MISTAKES = {
         lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 4),
         lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 8),
     ),
-    "there is no mask: every word sees the words after it.": lambda q, k, v: _scores(q, k).softmax(-1) @ v,
+    "there is no mask: every word sees the words after it.": (
+        lambda q, k, v: _scores(q, k).softmax(-1) @ v,
+        lambda q, k, v: (q @ k.mT).softmax(-1) @ v,
+    ),
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
         lambda q, k, v: _seen(_scores(q, k).softmax(-1), fill=0.0) @ v
     ),

@@ -66,7 +66,10 @@ _MERGE = Cases(
     right=_merge,
     mistakes={
         "the words are mixed: the heads still stand before the words. "
-        "First bring the words forward again, then join the width.": lambda x: x.reshape(len(x), x.shape[2], -1),
+        "First bring the words forward again, then join the width.": (
+            lambda x: x.reshape(len(x), x.shape[2], -1),
+            lambda x: x.flatten(2),
+        ),
         "the numbers of the heads alternate: head 0's d_head numbers come first, then head 1's.": (
             lambda x: x.permute(0, 2, 3, 1).flatten(2)
         ),
@@ -77,8 +80,9 @@ _MERGE = Cases(
             lambda x: x.sum(1),
             lambda x: x.mean(1, dtype=torch.float32),
         ),
-        "the heads stand one behind the other along the words; put them side by side along the width.": (
-            lambda x: x.flatten(1, 2)
+        "the heads stand one behind another along the words; put them side by side along the width.": (
+            lambda x: x.flatten(1, 2),
+            lambda x: x.transpose(1, 2).flatten(1, 2),
         ),
         "the exchange is of words and d_head; it is the heads that have to change with the words.": (
             lambda x: x.mT.reshape(len(x), x.shape[2], -1)
