@@ -68,6 +68,24 @@ class Cases:
         return None
 
 
+class InTurn:
+    """A probe made of several: each judges what those before it let pass."""
+
+    def __init__(self, *probes):
+        self.probes = probes
+
+    def __call__(self, *answers) -> None:
+        for probe in self.probes:
+            probe(*answers)
+
+    def agrees(self, *answers) -> bool:
+        return all(probe.agrees(*answers) for probe in self.probes if hasattr(probe, "agrees"))
+
+    def rows(self) -> Iterator[tuple[str, Callable]]:
+        for probe in self.probes:
+            yield from probe.rows() if hasattr(probe, "rows") else ()
+
+
 class Run:
     """What a student's function gave in each case, beside what was wanted."""
 
