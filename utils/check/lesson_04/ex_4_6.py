@@ -1,17 +1,20 @@
-"""Exercise 4.6: the whole loop, with models of which it is known what comes next, or how often."""
+"""Exercise 4.6: the loop. answer(model, ids (B, T), max_new_tokens, temperature, generator) -> (B, T + new)."""
 
 import math
 
 import torch
 import torch.nn.functional as F
 
-from utils import validate
+from utils import sampling, validate
+from utils.check.calling import Nearly, Unclear, Wrong, call
+from utils.check.cases import Cases, InTurn
 from utils.check.compare import as_array, brief
-from utils.check.engine import Exercise, Verdict, Wrong, by_cases, call, judge
+from utils.check.engine import Exercise
+from utils.check.source import names_used, plain
 from utils.model import GPT, GPTConfig
 
 
-class _Scripted(GPT):
+class ScriptedGPT(GPT):
     """A GPT whose scores follow a rule, ids (B, T) -> (B, T, V), and which says so."""
 
     def __init__(self, vocab_size, rule, says):
@@ -32,14 +35,16 @@ def _certain_of_the_sum(ids):
 
 
 def _adding():
-    return _Scripted(10, _certain_of_the_sum, "a model sure of the last digit of the sum of what it sees, `n_ctx` = 4")
+    says = "a model sure of the last digit of the sum of what it sees, `n_ctx` = 4"
+    return ScriptedGPT(10, _certain_of_the_sum, says)
 
 
 def _wavering(*scores):
-    return _Scripted(len(scores), lambda ids: torch.tensor(scores).expand(*ids.shape, -1), f"the scores {scores}")
+    says = f"the scores {scores}"
+    return ScriptedGPT(len(scores), lambda ids: torch.tensor(scores).expand(*ids.shape, -1), says)
 
 
-def _loop_cases():
+def _cases():
     prompts = [
         ([[1, 2]], 1),
         ([[1, 2]], 3),
@@ -56,29 +61,19 @@ def _last_of(ids, n_ctx):
     return ids[:, -n_ctx:]
 
 
-def _append(ids, new):
-    return torch.cat([ids, new], 1)
-
-
-def _loop(see=_last_of, place=-1, join=_append, more=0, done=lambda ids, prompt: ids, grows=True):
+def _loop(see=_last_of, front=False, done=lambda ids, prompt: ids, grows=True, whole=True):
     """The loop, or one with a fault: greedy, which is as good as a draw when the model is certain."""
 
     def run(model, ids, max_new_tokens, temperature, generator):
         prompt = read = ids
-        for _ in range(max_new_tokens + more):
-            scores = model(see(read, model.config.n_ctx))[:, place]
-            ids = join(ids, scores.argmax(-1, keepdim=True))
+        for _ in range(max_new_tokens):
+            ids = ids if whole else _last_of(ids, model.config.n_ctx)
+            new = model(see(read if whole else ids, model.config.n_ctx))[:, -1].argmax(-1, keepdim=True)
+            ids = torch.cat([new, ids] if front else [ids, new], 1)
             read = ids if grows else prompt
         return done(ids, prompt)
 
     return run
-
-
-def _loses_the_start(model, ids, max_new_tokens, temperature, generator):
-    for _ in range(max_new_tokens):
-        ids = _last_of(ids, model.config.n_ctx)
-        ids = _append(ids, model(ids)[:, -1].argmax(-1, keepdim=True))
-    return ids
 
 
 def _needs_a_step(model, ids, max_new_tokens, *rest):
@@ -87,74 +82,31 @@ def _needs_a_step(model, ids, max_new_tokens, *rest):
     return _loop()(model, ids, max_new_tokens, *rest)
 
 
-_by_cases = by_cases(
-    _loop_cases,
+_COMPARED = Cases(
+    _cases,
     right=_loop(),
-    mistakes=(
-        (
-            "only the new tokens are there; the prompt comes before them.",
-            _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
+    mistakes={
+        "only the new tokens are there; the prompt comes before them.": _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
+        "this is the prompt alone: each new token must be joined to `ids`, under that name.": (
+            _loop(done=lambda ids, p: p)
         ),
-        (
-            "this is the prompt alone: each new token must be joined to `ids`, under that name.",
-            _loop(done=lambda ids, p: p),
+        "what is returned is cropped as well; crop what the model reads, and keep `ids` whole.": (
+            _loop(done=lambda ids, p: ids[:, -4:])
         ),
-        (
-            "what is returned is cropped as well; crop what the model reads, and keep `ids` whole.",
-            _loop(done=lambda ids, p: ids[:, -4:]),
+        "a text longer than the context stops the model; give it the last `model.config.n_ctx` tokens.": (
+            _loop(see=lambda ids, n_ctx: ids)
         ),
-        (
-            "only the last token drawn is there; the prompt and all new tokens are wanted.",
-            _loop(done=lambda ids, p: ids[:, -1:]),
+        "of a long text the model is given the start; it needs the last `model.config.n_ctx` tokens.": (
+            _loop(see=lambda ids, n_ctx: ids[:, :n_ctx])
         ),
-        ("one token too many is made.", _loop(more=1)),
-        ("one token is missing.", _loop(more=-1)),
-        (
-            "a single token is made: does a return stand inside the loop?",
-            lambda m, ids, n, *rest: _loop()(m, ids, min(n, 1), *rest),
+        "the model is given the last token only; without a cache it needs those before it too.": (
+            _loop(see=lambda ids, n_ctx: ids[:, -1:])
         ),
-        (
-            "a text longer than the context stops the model; give it the last `model.config.n_ctx` tokens.",
-            _loop(see=lambda ids, n_ctx: ids),
-        ),
-        (
-            "of a long text the model is given the start; it needs the last `model.config.n_ctx` tokens.",
-            _loop(see=lambda ids, n_ctx: ids[:, :n_ctx]),
-        ),
-        ("the model is given one token fewer than it has room for.", _loop(see=lambda ids, n_ctx: ids[:, 1 - n_ctx :])),
-        (
-            "the model is given the last token only; without a cache it needs those before it too.",
-            _loop(see=lambda ids, n_ctx: ids[:, -1:]),
-        ),
-        (
-            "rows are cut off, not tokens: a text runs along the second axis.",
-            _loop(see=lambda ids, n_ctx: ids[-n_ctx:]),
-        ),
-        ("the text loses its start: crop what the model reads, and keep `ids` whole.", _loses_the_start),
-        ("the model reads the prompt again in each step; it must read the new tokens too.", _loop(grows=False)),
-        ("the scores are those after the first token; the next one comes after the last.", _loop(place=0)),
-        (
-            "the new token stands in front of the text; it comes at its end.",
-            _loop(join=lambda ids, new: torch.cat([new, ids], 1)),
-        ),
-        (
-            "the new token becomes a row of its own; join it along the second axis.",
-            _loop(join=lambda ids, new: torch.cat([ids, new], 0)),
-        ),
-        (
-            "every row gets the first row's token; each row has a distribution of its own.",
-            _loop(join=lambda ids, new: _append(ids, new[:1].expand_as(new))),
-        ),
-        (
-            "only the first row of the batch is continued; every row is wanted.",
-            lambda m, ids, *rest: _loop()(m, ids[:1], *rest),
-        ),
-        (
-            "the last token is replaced; the new one comes after it.",
-            _loop(join=lambda ids, new: _append(ids[:, :-1], new)),
-        ),
-        ("with max_new_tokens = 0 it stops; nothing is added then, and the prompt is the result.", _needs_a_step),
-    ),
+        "the text loses its start: crop what the model reads, and keep `ids` whole.": _loop(whole=False),
+        "the model reads the prompt again in each step; it must read the new tokens too.": _loop(grows=False),
+        "the new token stands in front of the text; it comes at its end.": _loop(front=True),
+        "with max_new_tokens = 0 it stops; nothing is added then, and the prompt is the result.": _needs_a_step,
+    },
 )
 
 
@@ -167,10 +119,16 @@ def _drawn(function, model, rows, steps, **how):
     """The new tokens (rows, steps) after a prompt of one token 0."""
     tokens = as_array(_run(function, model, torch.zeros(rows, 1, dtype=torch.int64), steps, **how))
     if tokens is None or tokens.shape != (rows, 1 + steps):
-        raise Wrong(
-            f"{rows} rows of 1 token and {steps} new ones have the shape ({rows}, {1 + steps}), and yours do not."
-        )
+        wanted = (rows, 1 + steps)
+        raise Unclear(f"{rows} rows of 1 token and {steps} new ones have the shape {wanted}, and yours do not.")
     return torch.from_numpy(tokens[:, 1:])
+
+
+def _require_own(function):
+    """Wrong for the course's own loop, called or given."""
+    used = "generate" in names_used(function) and plain(function).__globals__.get("generate") is sampling.generate
+    if used or function is sampling.generate:
+        raise Wrong("this is the course's own `generate`; write the loop yourself, with a `for`.")
 
 
 def _require_probabilities(function):
@@ -186,18 +144,24 @@ def _require_probabilities(function):
             ) from None
         return
     given, other = as_array(first), as_array(second)
-    if (
-        given is not None
-        and other is not None
-        and given.shape == (1, 5)
-        and (given.shape, given.tolist()) != (other.shape, other.tolist())
-    ):
-        raise Wrong(
-            "the model is certain, and other seeds still give other tokens: the draw does not follow its "
-            "probabilities. Does the softmax run along the vocabulary, the last axis?\n"
-            f"  input   {_adding()}, {brief(ids)}, 3\n  yours   {brief(first)}, {brief(second)}\n"
-            "  wanted  [[1, 2, 3, 6, 2]] each time"
-        )
+    if given is None or other is None or given.shape != (1, 5) or given.tolist() == other.tolist():
+        return
+    raise Unclear(
+        "the model is certain, and other seeds still give other tokens: the draw does not follow its "
+        "probabilities. Does the softmax run along the vocabulary, the last dimension?",
+        f"\n  input   {_adding()}, {brief(ids)}, 3\n  yours   {brief(first)}, {brief(second)}\n"
+        "  wanted  [[1, 2, 3, 6, 2]] each time",
+    )
+
+
+def require_ids(result):
+    """Nearly if tokens came out right, but as a tensor or array of floats."""
+    if hasattr(result, "dtype") and as_array(result).dtype.kind == "f":
+        raise Nearly("the tokens are right, but as floats; ids choose rows of a table, so they are whole numbers.")
+
+
+def _require_whole_numbers(function):
+    require_ids(_run(function, _adding(), torch.tensor([[1, 2]]), 1))
 
 
 def _require_chance(function):
@@ -241,9 +205,11 @@ def _require_temperature(function):
         if abs(share - wanted) < 0.05:  # five standard deviations of 2,000 draws
             continue
         near, why = min((abs(share - other), why) for other, why in zip(mistaken, _TEMPERATURES, strict=True))
-        why = why if near < 0.03 else "the tokens do not come as often as they should."
         shown = f"\n  input   scores [{higher:.0f}, 0], temperature {temperature:g}, 2000 draws"
-        raise Wrong(f"{why}{shown}\n  yours   token 1 in {share:.1%} of them\n  wanted  about {wanted:.1%}")
+        shown += f"\n  yours   token 1 in {share:.1%} of them\n  wanted  about {wanted:.1%}"
+        if near < 0.03:
+            raise Wrong(why + shown)
+        raise Unclear("the tokens do not come as often as they should.", shown)
 
 
 _TEMPERATURES = (
@@ -252,28 +218,18 @@ _TEMPERATURES = (
     "the scores are divided by the temperature twice, or by its square; divide once.",
 )
 
-
-def _require_whole_numbers(function):
-    """Wrong if what it returns could not be looked up in a table."""
-    result = as_array(_run(function, _adding(), torch.tensor([[1, 2]]), 1))
-    if result is not None and result.dtype.kind == "f":
-        raise Wrong("the tokens are right, but as floats; ids choose rows of a table, so they are whole numbers.")
-
-
-def _loop_probe(function):
-    _require_probabilities(function)
-    _by_cases(function)
-    _require_whole_numbers(function)
-    _require_chance(function)
-    _require_generator(function)
-    _require_temperature(function)
-
-
-LOOP = Exercise(
-    number="4.6",
+EXERCISE = Exercise(
     target="An example: ids [[1, 2]], 3 new tokens, and a model that is sure of the last digit of the sum of "
     "what it sees give [[1, 2, 3, 6, 2]].",
-    probe=_loop_probe,
+    probe=InTurn(
+        _require_own,
+        _require_probabilities,
+        _COMPARED,
+        _require_whole_numbers,
+        _require_chance,
+        _require_generator,
+        _require_temperature,
+    ),
     meaning="predict, draw, append, repeat: this loop and a trained model are all that writes text.",
     hints=(
         "In each step: the last scores (4.1), their probabilities (4.2), one draw in each row, and it joins `ids`.",
@@ -281,8 +237,3 @@ LOOP = Exercise(
         "Crop what the model reads, and give the whole of `ids` back. The loop runs `max_new_tokens` times.",
     ),
 )
-
-
-def ex_4_6(answer) -> Verdict:
-    """Exercise 4.6: the loop. answer(model, ids (B, T), max_new_tokens, temperature, generator) -> (B, T + new)."""
-    return judge(LOOP, answer)

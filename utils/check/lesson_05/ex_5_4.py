@@ -1,0 +1,189 @@
+"""Exercise 5.4: one training step. answer(model, optimizer, inputs, targets) -> the loss, a float."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from utils.check.calling import Nearly, Unclear, Wrong, call
+from utils.check.compare import brief, same
+from utils.check.engine import Exercise
+
+
+class TinyModel(nn.Module):
+    """A table and a head, the smallest model that can be trained: ids (B, T) -> logits (B, T, 6)."""
+
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(6, 4)
+        self.lm_head = nn.Linear(4, 6, bias=False)
+
+    def forward(self, ids):
+        return self.lm_head(self.wte(ids))
+
+    def __repr__(self):
+        return "a tiny model"
+
+
+class NotingSGD(torch.optim.SGD):
+    """Plain gradient descent that notes when it is asked to do what."""
+
+    def __init__(self, parameters, events):
+        super().__init__(parameters, lr=0.5)
+        self.events = events
+
+    def zero_grad(self, *args, **kwargs):
+        self.events.append("clear")
+        super().zero_grad(*args, **kwargs)
+
+    def step(self, *args, **kwargs):
+        self.events.append("step")
+        return super().step(*args, **kwargs)
+
+    def __repr__(self):
+        return "an optimizer"
+
+
+def _batches():
+    inputs = torch.tensor([[1, 2, 3, 4], [5, 0, 2, 0]])
+    targets = torch.tensor([[2, 3, 4, 1], [0, 2, -100, -100]])
+    return [(inputs, targets), (inputs.flip(0), targets.flip(0))]
+
+
+def _fresh():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        return TinyModel()
+
+
+def _weights(model):
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+def _run(step, through=lambda step, *args: step(*args)):
+    """Two steps of a function on a fresh model -> their losses, the weights after them, and what happened when."""
+    model, events = _fresh(), []
+    optimizer = NotingSGD(model.parameters(), events)
+    model.wte.weight.register_hook(lambda gradient: events.append("backward"))
+    losses = [through(step, model, optimizer, *batch) for batch in _batches()]
+    return losses, _weights(model), events
+
+
+def _loss(scores, inputs, targets):
+    return F.cross_entropy(scores.flatten(0, 1), targets.flatten())
+
+
+def _step(loss=_loss, zero=True, made=torch.Tensor.item):
+    """A training step with another loss, without clearing the gradients, or with another result."""
+
+    def step(model, optimizer, inputs, targets):
+        value = loss(model(inputs), inputs, targets)
+        if zero:
+            optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        return made(value)
+
+    return step
+
+
+FAULTS = {
+    "this is the loss of each row, averaged; take the mean over all positions that count.": _step(
+        lambda scores, x, y: torch.stack([F.cross_entropy(*row) for row in zip(scores, y, strict=True)]).mean()
+    ),
+    "a softmax comes before cross_entropy, which takes one itself: give it the scores.": _step(
+        lambda scores, x, y: _loss(scores.softmax(-1), x, y)
+    ),
+    "only the last position of each row is compared; every position has a target.": _step(
+        lambda scores, x, y: F.cross_entropy(scores[:, -1], y[:, -1])
+    ),
+    "the gradients of the step before are still there and add up: clear them before backward.": _step(zero=False),
+    "the targets are shifted a second time: they come shifted already.": _step(
+        lambda scores, x, y: _loss(scores[:, :-1], x, y[:, 1:])
+    ),
+    "the model is asked for the token that it reads: compare its scores with the targets.": _step(
+        lambda scores, x, y: _loss(scores, x, x)
+    ),
+    "positions with a target of -100 are counted; cross_entropy leaves them out if they stay -100.": _step(
+        lambda scores, x, y: _loss(scores, x, y.clamp(min=0))
+    ),
+    "the sum is divided by all positions; divide by those that count, without the -100.": _step(
+        lambda scores, x, y: _loss(scores, x, y) * (y >= 0).float().mean()
+    ),
+}
+OTHER_LOSSES = {
+    "it is rounded": (lambda loss: round(loss, 2), lambda loss: round(loss, 1), lambda loss: round(loss, 3)),
+    "this is the perplexity": (math.exp,),
+    "its sign is turned": (lambda loss: -loss,),
+}
+
+
+class _Probe:
+    """Two steps of the student's function, beside two of the right one and of each fault."""
+
+    def __call__(self, function):
+        wanted_losses, wanted, _ = _run(_step())
+        losses, weights, events = _run(function, through=lambda *args: call(*args, in_place=True))
+        if any(loss is None for loss in losses):
+            raise Unclear("your function returns None; return the loss, as a number.")
+        if same(weights, _weights(_fresh())):
+            raise Unclear(f"the weights have not changed: {_unchanged(events)}")
+        if not same(weights, wanted):
+            raise self._fault(losses, weights)
+        if not same(losses, wanted_losses):
+            raise self._other_loss(losses, wanted_losses)
+        if any(getattr(loss, "requires_grad", False) for loss in losses):
+            raise Nearly("a tensor keeps the whole computation alive; return the loss as a number, with `.item()`.")
+
+    def rows(self):
+        yield from FAULTS.items()
+        for why, made in OTHER_LOSSES.items():
+            for other in made:
+                yield f"the weights are right and the loss is not; {why}.", _step(made=lambda v, m=other: m(v.item()))
+
+    @staticmethod
+    def _fault(losses, weights):
+        for diagnosis, fault in FAULTS.items():
+            faulty_losses, faulty, _ = _run(fault)
+            if same(weights, faulty) and same(losses[:1], faulty_losses[:1]):
+                return Wrong(diagnosis)
+        return Unclear(
+            "after two steps the weights are not those of a plain training step; which of its five parts differs?"
+        )
+
+    @staticmethod
+    def _other_loss(losses, wanted):
+        shown = f"\n  yours   {brief(losses[0])}\n  wanted  {wanted[0]:.4f}"
+        for why, made in OTHER_LOSSES.items():
+            if any(same(losses, list(map(other, wanted))) for other in made):
+                return Wrong(f"the weights are right and the loss is not; {why}.{shown}")
+        return Unclear("the weights are right and the loss is not.", shown)
+
+
+def _unchanged(events):
+    """Why the weights are what they were, from what happened when."""
+    if "backward" not in events:
+        return "nothing went backward, so there is no gradient."
+    if "step" not in events:
+        return "the optimizer has made no step."
+    if events.index("step") < events.index("backward"):
+        return "the step comes before backward, when there are no gradients yet."
+    return "the gradients are cleared after backward, so the step has nothing to use; clear before it."
+
+
+def _first_loss():
+    inputs, targets = _batches()[0]
+    return _loss(_fresh()(inputs), inputs, targets).item()
+
+
+EXERCISE = Exercise(
+    target=f"An example: on the check's first batch the loss is {_first_loss():.2f}, and after the step it is lower.",
+    probe=_Probe(),
+    meaning="forward, loss, clear, backward, step: every training run is this, many times.",
+    hints=(
+        "There are five parts: scores, loss, clear the old gradients, go backward, step.",
+        "`F.cross_entropy` wants two dimensions of scores, (positions, V), and one of targets: flatten both.",
+        "It skips targets of -100 by itself. Return `loss.item()`.",
+    ),
+)
