@@ -6,6 +6,7 @@ makes it and so gives the same wrong results; a sign in the result; and then wha
 """
 
 import copy
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -43,14 +44,20 @@ class Cases:
         if named:
             raise Wrong(named + example)
         outcome = run.results[case]
-        # an error tells its line and its input itself
-        raise outcome if isinstance(outcome, Wrong) else Unclear(mechanisms.pattern(run) or seen, example)
+        if isinstance(outcome, Unclear):  # an error, which tells its line and its input itself
+            seen, example = outcome.seen, outcome.example
+        elif isinstance(outcome, Wrong):
+            raise outcome
+        raise Unclear(mechanisms.pattern(run) or seen, example)
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""
-        return all(
-            differs(_outcome(call, function, *args), self.right(*copy.deepcopy(args))) is None for args in self.cases()
-        )
+        return all(differs(_outcome(call, function, *args), want) is None for args, want in self._solved)
+
+    @functools.cached_property
+    def _solved(self):
+        """Each case with its right result, made once: a search asks for them a thousand times."""
+        return [(args, self.right(*copy.deepcopy(args))) for args in self.cases()]
 
     def rows(self) -> Iterator[tuple[str, Callable]]:
         """Each diagnosis with a function that must get it."""

@@ -151,5 +151,6 @@ def _brief_array(value, places):
     array = as_array(value)
     if array is None or array.size > 16:
         return f"{type(value).__name__} of shape {tuple(value.shape)}"
-    text = np.array2string(array, precision=places, suppress_small=True, separator=", ", max_line_width=10_000)
+    is_tiny = array.any() and abs(array).max() < 10.0**-places  # or all of it would read as 0
+    text = np.array2string(array, precision=places, suppress_small=not is_tiny, separator=", ", max_line_width=10_000)
     return re.sub(r"(?<=[\[ ]) +|\s+(?=[],])|\n", "", text)

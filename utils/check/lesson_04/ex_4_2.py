@@ -72,6 +72,9 @@ MISTAKES = {
     "without `dim` the softmax guesses its dimension, and with three of them it takes the first; tell it the last.": (
         _guessed
     ),
+    "the probabilities are raised to 1 / T, and at a low temperature all such powers round to 0: divide the scores.": (
+        lambda logits, t: shares(logits.softmax(-1) ** (1 / t))
+    ),
     "all rows together sum to 1; each row is a distribution of its own.": (
         lambda logits, t: (logits / t).flatten().softmax(0).view(logits.shape)
     ),

@@ -4,6 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from utils import sampling, validate
 from utils.check.calling import Nearly, Unclear, Wrong, call
@@ -11,14 +12,16 @@ from utils.check.cases import Cases, InTurn
 from utils.check.compare import as_array, brief
 from utils.check.engine import Exercise
 from utils.check.source import names_used, plain
-from utils.model import GPT, GPTConfig
+from utils.model import GPTConfig
 
 
-class ScriptedGPT(GPT):
-    """A GPT whose scores follow a rule, ids (B, T) -> (B, T, V), and which says so."""
+class ScriptedModel(nn.Module):
+    """A model whose scores follow a rule, ids (B, T) -> (B, T, V), and which says so."""
 
     def __init__(self, vocab_size, rule, says):
-        super().__init__(GPTConfig(vocab_size=vocab_size, n_ctx=4, n_embd=2, n_layer=1, n_head=1))
+        super().__init__()
+        self.config = GPTConfig(vocab_size=vocab_size, n_ctx=4, n_embd=2, n_layer=1, n_head=1)
+        self.wte = nn.Embedding(vocab_size, 2)  # whoever asks for its device finds a parameter
         self.rule, self.says = rule, says
 
     def forward(self, ids):
@@ -36,12 +39,12 @@ def _certain_of_the_sum(ids):
 
 def _adding():
     says = "a model sure of the last digit of the sum of what it sees, `n_ctx` = 4"
-    return ScriptedGPT(10, _certain_of_the_sum, says)
+    return ScriptedModel(10, _certain_of_the_sum, says)
 
 
 def _wavering(*scores):
     says = f"the scores {scores}"
-    return ScriptedGPT(len(scores), lambda ids: torch.tensor(scores).expand(*ids.shape, -1), says)
+    return ScriptedModel(len(scores), lambda ids: torch.tensor(scores).expand(*ids.shape, -1), says)
 
 
 def _cases():
@@ -54,7 +57,8 @@ def _cases():
         ([[1, 2, 3, 4, 5, 6]], 2),
         ([[1, 2]], 0),
     ]
-    return [(_adding(), torch.tensor(ids), new, 1.0, torch.Generator().manual_seed(0)) for ids, new in prompts]
+    model = _adding()
+    return [(model, torch.tensor(ids), new, 1.0, torch.Generator().manual_seed(0)) for ids, new in prompts]
 
 
 def _last_of(ids, n_ctx):
@@ -225,10 +229,10 @@ EXERCISE = Exercise(
         _require_own,
         _require_probabilities,
         _COMPARED,
-        _require_whole_numbers,
         _require_chance,
         _require_generator,
         _require_temperature,
+        _require_whole_numbers,
     ),
     meaning="predict, draw, append, repeat: this loop and a trained model are all that writes text.",
     hints=(
