@@ -93,7 +93,7 @@ RIGHT = [
     _in_lists,
 ]
 WRONG = [
-    ("look    line 5", _returns_too_deep),
+    ("how far in the `return` stands", _returns_too_deep),
     ("look    line 2", _one_too_many),
     ("look    line 4", _below_the_text),
     ("is a softmax missing", _loop(probs=lambda logits, t: logits / t)),

@@ -154,7 +154,7 @@ class _Probe:
 
     @staticmethod
     def _other_loss(losses, wanted):
-        shown = f"\n  yours   {brief(losses[0])}\n  wanted  {wanted[0]:.4f}"
+        shown = f"\n  yours   {brief(losses[0])}\n  wanted  {brief(wanted[0])}"
         for why, made in OTHER_LOSSES.items():
             if any(same(losses, list(map(other, wanted))) for other in made):
                 return Wrong(f"the weights are right and the loss is not; {why}.{shown}")
