@@ -30,9 +30,9 @@ RIGHT = [
 WRONG = [
     ("look    line 2", _to_columns),
     ("look    line 3", _by_two),
-    ("result 1 of 2", _wrong_way),
+    ("the inputs: the shape is right", _wrong_way),
     ("2 results are wanted", lambda rows: rows[:, 1:]),
     ("as floats", lambda rows: (rows[:, :-1].float(), rows[:, 1:].float())),
     ("returns None", lambda rows: None if rows.numel() else rows),
-    ("result 1 of 2: the shape", lambda rows: (rows.flatten()[:-1], rows[:, 1:])),
+    ("the inputs: the shape is (2,)", lambda rows: (rows.flatten()[:-1], rows[:, 1:])),
 ]

@@ -53,7 +53,7 @@ RIGHT = [
     lambda logits, t: F.nll_loss(logits.log_softmax(-1).flatten(0, 1), t.flatten()),
 ]
 WRONG = [
-    ("look    line 4", _sums),
+    ("this is a sum", _sums),
     ("line 4, `return -picked`", _forgets_the_mean),
     ("look    line 2", _along_the_positions),
     ("look    line 4", _base_two),

@@ -23,7 +23,7 @@ class Cases:
     cases: () -> argument tuples, the smallest first. right: the same function, done correctly.
     mistakes: diagnosis -> a function that makes the mistake, or several, the most particular first; one that raises
     matches an answer that raises. signs: diagnosis -> predicate of result and wanted result, for what no such function
-    shows. terms: what a count is made of, named (terms.py). hint: what a wrong answer is told that nothing explains.
+    shows. terms: what a count is made of, named (terms.py). results: what each part of a tuple is called.
     """
 
     cases: Callable[[], list[tuple]]
@@ -31,6 +31,7 @@ class Cases:
     mistakes: Mapping[str, Callable | tuple[Callable, ...]] = field(default_factory=dict)
     signs: Mapping[str, Callable] = field(default_factory=dict)
     terms: Terms | None = None
+    results: tuple[str, ...] = ()
 
     def __call__(self, function) -> None:
         """Raise Wrong for a wrong answer."""
@@ -48,7 +49,12 @@ class Cases:
             seen, example = outcome.seen, outcome.example
         elif isinstance(outcome, Wrong):
             raise outcome
-        raise Unclear(mechanisms.pattern(run) or seen, example)
+        raise Unclear(self._with_names(mechanisms.pattern(run) or seen), example)
+
+    def _with_names(self, text):
+        for number, name in enumerate(self.results, 1):
+            text = text.replace(f"result {number} of {len(self.results)}", name)
+        return text
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""

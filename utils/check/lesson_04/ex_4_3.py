@@ -94,6 +94,9 @@ _ORDINARY = Cases(
             _or(lambda logits: (logits == logits.amax()).float()),
             _or(lambda logits: _one(logits.flatten()).view(logits.shape)),
         ),
+        "at 0 `one_hot` makes as many columns as the largest id needs; tell it V, the size of the vocabulary.": (
+            _or(lambda logits: F.one_hot(logits.argmax(-1)).float())
+        ),
         "at 0 the score stands where a 1 is wanted.": _or(lambda logits: torch.where(_one(logits) > 0, logits, 0)),
         "at 0 all tokens are equally likely: that is the limit of high temperatures.": (
             _or(lambda logits: torch.full_like(logits, 1 / logits.shape[-1]))
@@ -114,6 +117,8 @@ _TINY = Cases(
     mistakes={
         "right for ordinary temperatures; at a tiny one the divided scores overflow, and the softmax of two "
         "infinite scores is NaN. Take each row's highest score off first.": _or(_one),
+        "at a tiny temperature the highest score of the whole batch is taken off, and in other rows nothing is left; "
+        "each row has a highest of its own.": _or(_one, lambda x, t: probabilities(x - x.amax(), t)),
     },
 )
 

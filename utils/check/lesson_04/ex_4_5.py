@@ -108,10 +108,14 @@ _COMPARED = Cases(
         _CROSSING: (_without_the_last(torch.le, first=True), _without_the_last(torch.lt, first=True)),
         "what stays does not sum to 1; divide it by its sum.": _kept,
         "a softmax of probabilities flattens them; divide what stays by its sum.": (
-            lambda x, p: x.masked_fill(_kept(x, p) == 0, -math.inf).softmax(-1)
+            lambda x, p: x.masked_fill(_kept(x, p) == 0, -math.inf).softmax(-1),
+            lambda x, p: _kept(x, p).softmax(-1),
         ),
-        "each token with a probability of at least p stays; the rule adds probabilities up until they reach p.": (
-            lambda x, p: _shares(x * (x >= p))
+        "single probabilities are compared with p; the rule adds them up, the likeliest first, until they reach p.": (
+            lambda x, p: _shares(x * (x >= p)),
+            lambda x, p: _shares(x * (x > p)),
+            lambda x, p: _shares(x * (x >= 1 - p)),
+            lambda x, p: _shares(x * (x > 1 - p)),
         ),
         "p is taken as a share of the highest probability; the rule adds probabilities up until they reach p.": (
             lambda x, p: _shares(x * (x >= p * x.amax(-1, keepdim=True)))

@@ -108,6 +108,9 @@ _COMPARED = Cases(
         ),
         "the text loses its start: crop what the model reads, and keep `ids` whole.": _loop(whole=False),
         "the model reads the prompt again in each step; it must read the new tokens too.": _loop(grows=False),
+        "the loop ends when the whole text has max_new_tokens tokens; that many come behind the prompt.": (
+            lambda model, ids, new, *rest: _loop()(model, ids, new - ids.shape[1], *rest)
+        ),
         "the new token stands in front of the text; it comes at its end.": _loop(front=True),
         "with max_new_tokens = 0 it stops; nothing is added then, and the prompt is the result.": _needs_a_step,
     },
@@ -135,17 +138,21 @@ def _require_own(function):
         raise Wrong("this is the course's own `generate`; write the loop yourself, with a `for`.")
 
 
+_OF_MULTINOMIAL = {
+    "probability tensor": "the draw is given numbers that are no probabilities; is a softmax missing?",
+    "prob_dist must be 1 or 2": "the draw is given the scores after every token; the next one comes after the last.",
+}
+
+
 def _require_probabilities(function):
     """Wrong if what is drawn from is no distribution, or another one than the model's."""
     ids = torch.tensor([[1, 2]])
     try:
         first, second = (_run(function, _adding(), ids, 3, seed=seed) for seed in (0, 1))
     except Wrong as fault:
-        if "probability tensor" in str(fault):
-            said = str(fault).removeprefix("your function ")
-            raise Wrong(
-                f"the draw is given numbers that are no probabilities; is a softmax missing?\n  yours   {said}"
-            ) from None
+        for said, cause in _OF_MULTINOMIAL.items():
+            if said in str(fault):
+                raise Wrong(f"{cause}\n  yours   {str(fault).removeprefix('your function ')}") from None
         return
     given, other = as_array(first), as_array(second)
     if given is None or other is None or given.shape != (1, 5) or given.tolist() == other.tolist():

@@ -52,7 +52,15 @@ _COMPARED = Cases(
             lambda rows: (rows[:, :-1], rows[:, -1:]),
             lambda rows: (rows[:, :-1], rows[:, -1]),
         ),
+        "the rows are cut in two pieces with nothing in common; inputs and targets overlap, one token apart.": (
+            lambda rows: (rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :])
+        ),
+        "only the first row of the batch is left; every row is wanted.": (
+            lambda rows: _shift(rows[0, None]),
+            lambda rows: (rows[0, :-1], rows[0, 1:]),
+        ),
     },
+    results=("the inputs", "the targets"),
 )
 
 EXERCISE = Exercise(

@@ -17,7 +17,7 @@ def _cases():
         (torch.tensor([[[0.0, 0.0]]]), torch.tensor([[1]])),
         (torch.tensor([[[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]]), torch.tensor([[0, 2]])),
         _random(2, 4, 7),
-        (torch.tensor([[[1000.0, 0.0, 999.0]]]), torch.tensor([[2]])),
+        (torch.tensor([[[1000.0, 0.0, 999.0], [0.0, 2.0, 1.0]]]), torch.tensor([[2, 0]])),
         (torch.tensor([[[1000.0, 0.0, 999.0]]]), torch.tensor([[1]])),
         _random(3, 400, 5),  # so many that the product of their probabilities rounds to 0
     ]
@@ -71,6 +71,16 @@ EXERCISE = Exercise(
             ),
             "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": (
                 *(made for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30) for made in _lifted(10.0**-digits)),
+            ),
+            "the highest score of all is taken off, and positions far below it are left with zeros; each position "
+            "has a highest of its own.": (
+                lambda logits, t: (
+                    (logits - logits.max()).exp().sum(-1).log() - _chosen(logits - logits.max(), t)
+                ).mean()
+            ),
+            "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
+                lambda logits, t: _loss(logits, t) * t.numel(),
+                lambda logits, t: _loss(logits, t) * t.shape[1],
             ),
             "the mean runs over the whole vocabulary; only the target of each position counts.": (
                 lambda logits, t: _loss(logits, t) / logits.shape[-1]

@@ -8,7 +8,6 @@ from utils.check.engine import Exercise
 
 def _cases():
     return [
-        (torch.tensor([0.0]),),
         (torch.tensor([1.0, 3.0]),),
         (torch.tensor([[0.5, 2.0, 1.0], [5.0, 0.1, 3.0]]),),
         (torch.linspace(0, 6, 1000),),  # so many that the product of their exponentials overflows
@@ -25,6 +24,9 @@ EXERCISE = Exercise(
             "the base is 2 or 10; losses in nats need the base e.": (
                 lambda losses: 2 ** losses.mean(),
                 lambda losses: 10 ** losses.mean(),
+            ),
+            "the base is near e and not e: `torch.exp` knows all its digits.": (
+                *(lambda losses, base=base: base ** losses.mean() for base in (2.7, 2.71, 2.718, 2.72)),
             ),
             "the sign is turned: perplexity is 1 or more.": lambda losses: (-losses.mean()).exp(),
             "this is the mean loss; perplexity is e raised to it.": torch.mean,

@@ -98,6 +98,9 @@ FAULTS = {
     "only the last position of each row is compared; every position has a target.": _step(
         lambda scores, x, y: F.cross_entropy(scores[:, -1], y[:, -1])
     ),
+    "the last position of each row is left out; the targets come shifted already, so every position counts.": _step(
+        lambda scores, x, y: _loss(scores[:, :-1], x, y[:, :-1])
+    ),
     "the gradients of the step before are still there and add up: clear them before backward.": _step(zero=False),
     "the targets are shifted a second time: they come shifted already.": _step(
         lambda scores, x, y: _loss(scores[:, :-1], x, y[:, 1:])
@@ -113,7 +116,7 @@ FAULTS = {
     ),
 }
 OTHER_LOSSES = {
-    "it is rounded": (lambda loss: round(loss, 2), lambda loss: round(loss, 1), lambda loss: round(loss, 3)),
+    "it is rounded": tuple(lambda loss, digits=digits: round(loss, digits) for digits in range(4)),
     "this is the perplexity": (math.exp,),
     "its sign is turned": (lambda loss: -loss,),
 }
@@ -124,7 +127,7 @@ class _Probe:
 
     def __call__(self, function):
         wanted_losses, wanted, _ = _run(_step())
-        losses, weights, events = _run(function, through=lambda *args: call(*args, in_place=True))
+        losses, weights, events = _run(function, through=_called)
         if any(loss is None for loss in losses):
             raise Unclear("your function returns None; return the loss, as a number.")
         if same(weights, _weights(_fresh())):
@@ -159,6 +162,16 @@ class _Probe:
             if any(same(losses, list(map(other, wanted))) for other in made):
                 return Wrong(f"the weights are right and the loss is not; {why}.{shown}")
         return Unclear("the weights are right and the loss is not.", shown)
+
+
+def _called(function, *args):
+    try:
+        return call(function, *args, in_place=True)
+    except Unclear as error:
+        if "does not require grad" not in error.seen:
+            raise
+        said = "the loss hangs on no weight: are the scores made under `no_grad`, cut off, or turned into ids?"
+        raise Unclear(said, error.example) from None
 
 
 def _unchanged(events):
