@@ -93,6 +93,10 @@ _ORDINARY = Cases(
             _or(lambda logits: F.one_hot(logits.argmax(), logits.shape[-1])),
             _or(lambda logits: (logits == logits.amax()).float()),
             _or(lambda logits: _one(logits.flatten()).view(logits.shape)),
+            _or(lambda logits: torch.zeros_like(logits).index_fill(0, logits.argmax(), 1)),
+        ),
+        "at 0 the ids of all rows are set in every row; `scatter` or `one_hot` sets one in each.": (
+            _or(lambda logits: torch.zeros_like(logits).index_fill(-1, logits.argmax(-1).flatten(), 1))
         ),
         "at 0 `one_hot` makes as many columns as the largest id needs; tell it V, the size of the vocabulary.": (
             _or(lambda logits: F.one_hot(logits.argmax(-1)).float())

@@ -29,6 +29,9 @@ class ScriptedModel(nn.Module):
         validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx)
         return self.rule(ids)
 
+    def __deepcopy__(self, memo):
+        return self  # nothing in it can be spoiled, and a search calls it a thousand times
+
     def __repr__(self):
         return self.says
 

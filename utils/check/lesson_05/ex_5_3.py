@@ -33,6 +33,10 @@ EXERCISE = Exercise(
             "the sum is divided by the number of rows; divide by the number of losses.": (
                 lambda losses: (losses.sum() / len(losses)).exp()
             ),
+            "the sum of the losses is raised, and divided only then; divide first, which makes the mean.": (
+                lambda losses: losses.sum().exp() / losses.numel(),
+                lambda losses: losses.sum().exp() / len(losses),
+            ),
             "each row has a perplexity, and those are averaged; average all losses first.": (
                 lambda losses: losses.mean(-1).exp().mean()
             ),
