@@ -21,22 +21,19 @@ def _model():
 def _cases():
     model = _model()
     texts = [
-        torch.tensor([[1, 2, 3]]),
-        torch.tensor([[4]]),
-        torch.tensor([[0, 1, 2, 3], [3, 3, 0, 4]]),
-        torch.tensor([[4, 0, 3, 1, 2, 2]]),
-        torch.tensor([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]]),  # more rows than the model has room for tokens
-        torch.tensor([[2, 0, 4, 1, 1, 3, 0], [1, 3, 3, 0, 2, 4, 1]]),
+        [[1, 2, 3]],
+        [[4]],
+        [[0, 1, 2, 3], [3, 3, 0, 4]],
+        [[4, 0, 3, 1, 2, 2]],
+        [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]],  # more rows than the model has room for tokens
+        [[2, 0, 4, 1, 1, 3, 0], [1, 3, 3, 0, 2, 4, 1]],
     ]
-    return [(model, ids) for ids in texts]
+    return [(model, torch.tensor(ids)) for ids in texts]
 
 
-def _all_scores(model, ids):
-    return model(ids[:, -model.config.n_ctx :])  # (B, T, V)
-
-
-def _last(model, ids):
-    return _all_scores(model, ids)[:, -1]
+def _scores(see=lambda ids, n_ctx: ids[:, -n_ctx:], pick=lambda scores: scores[:, -1]):
+    """The scores (B, T, V) of the tokens that the model sees, and what is picked of them."""
+    return lambda model, ids: pick(model(see(ids, model.config.n_ctx)))
 
 
 def _require_no_graph(function):
@@ -49,40 +46,32 @@ def _require_no_graph(function):
 
 _COMPARED = Cases(
     _cases,
-    right=_last,
+    right=_scores(),
     mistakes={
-        "these are the scores after every token; only those after the last are wanted.": _all_scores,
+        "these are the scores after every token; only those after the last are wanted.": _scores(pick=lambda s: s),
         "these are the scores after the first token; the next one comes after the last.": (
-            lambda model, ids: _all_scores(model, ids)[:, 0]
+            _scores(pick=lambda s: s[:, 0])
         ),
         "a text longer than the context stops the model; it has room for `model.config.n_ctx` tokens.": (
-            lambda model, ids: model(ids)[:, -1]
+            _scores(see=lambda ids, n_ctx: ids)
         ),
         "rows are cut off, not tokens: the tokens of a text run along the second dimension.": (
-            lambda model, ids: model(ids[-model.config.n_ctx :])[:, -1]
+            _scores(see=lambda ids, n_ctx: ids[-n_ctx:])
         ),
         "of a long text the model is given the start; what comes next hangs on its end.": (
-            lambda model, ids: model(ids[:, : model.config.n_ctx])[:, -1]
+            _scores(see=lambda ids, n_ctx: ids[:, :n_ctx])
         ),
         "the model is given the last token only; it needs those before it too.": (
-            lambda model, ids: model(ids[:, -1:])[:, -1]
-        ),
-        "only the first row of the batch is left; every row has scores of its own.": (
-            lambda model, ids: _last(model, ids)[0],
-            lambda model, ids: _last(model, ids[:1]),
+            _scores(see=lambda ids, n_ctx: ids[:, -1:])
         ),
         "the scores of all positions are put together; only the last position knows the whole text.": (
-            lambda model, ids: _all_scores(model, ids).mean(1),
-            lambda model, ids: _all_scores(model, ids).sum(1),
-            lambda model, ids: _all_scores(model, ids).amax(1),
+            *(_scores(pick=lambda s, join=join: join(s, 1)) for join in (torch.mean, torch.sum, torch.amax)),
         ),
         "a softmax has made probabilities of them; the scores are wanted as they are.": (
-            lambda model, ids: _last(model, ids).softmax(-1),
-            lambda model, ids: _last(model, ids).softmax(0),
-            lambda model, ids: _last(model, ids).log_softmax(-1),
+            *(_scores(pick=lambda s, to=to: to(s[:, -1], -1)) for to in (torch.softmax, torch.log_softmax)),
         ),
         "this is the token with the highest score; all the scores are wanted.": (
-            lambda model, ids: _last(model, ids).argmax(-1)
+            _scores(pick=lambda s: s[:, -1].argmax(-1))
         ),
     },
 )

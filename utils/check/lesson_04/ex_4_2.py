@@ -61,25 +61,14 @@ MISTAKES = {
     "the temperature is not used, or taken off the scores, which changes no probability; it divides them.": (
         lambda logits, t: logits.softmax(-1)
     ),
-    "the divided scores are shared out without the exponential: `softmax` takes it.": (
-        lambda logits, t: shares(logits / t)
-    ),
     "the highest score of the whole batch is taken off, and a row far below it is left with zeros, so with NaN; "
     "each row has a highest of its own.": lambda logits, t: shares(((logits - logits.amax()) / t).exp()),
-    "the softmax runs along the first dimension; the tokens of the vocabulary lie along the last.": (
-        lambda logits, t: (logits / t).softmax(0)
-    ),
     "without `dim` the softmax guesses its dimension, and with three of them it takes the first; tell it the last.": (
         _guessed
     ),
     "the probabilities are raised to 1 / T, and at a low temperature all such powers round to 0: divide the scores.": (
         lambda logits, t: shares(logits.softmax(-1) ** (1 / t))
     ),
-    "all rows together sum to 1; each row is a distribution of its own.": (
-        lambda logits, t: (logits / t).flatten().softmax(0).view(logits.shape)
-    ),
-    "these are log-probabilities; probabilities are wanted.": lambda logits, t: (logits / t).log_softmax(-1),
-    "these are the divided scores; a softmax makes probabilities of them.": lambda logits, t: logits / t,
     "right for ordinary scores; a large score or a small temperature makes the exponential overflow: "
     "`softmax` is safe.": lambda logits, t: shares((logits / t).exp()),
     "the softmax is taken twice: the temperature divides scores, not probabilities.": (

@@ -120,9 +120,6 @@ EXERCISE = Exercise(
             "these are the k highest scores alone; all V stay, and the others become -inf.": (
                 lambda x, k: x.sort(descending=True).values[..., :k]
             ),
-            "these are the ids of the k highest scores; the scores are wanted, all V of them.": (
-                lambda x, k: _order(x)[..., :k]
-            ),
             "k scores stay in the whole batch; each row keeps its own k.": (
                 lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape)
             ),
@@ -133,9 +130,6 @@ EXERCISE = Exercise(
             ),
             "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
             "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
-            "the ids are those of the unsorted scores, and the scores stand in sorted order.": (
-                lambda x, k: x.sort(descending=True).values.scatter(-1, _order(x)[..., k:], -math.inf)
-            ),
         },
         signs={
             "this is a mask of which scores stay; the scores themselves are wanted.": is_a_mask,
@@ -145,7 +139,6 @@ EXERCISE = Exercise(
             "what is removed became a low number, and every number has a probability left; -inf has none.": (
                 _removed(lambda x: (x < -50) & (x > -math.inf))
             ),
-            "what is removed became +inf; its sign is minus.": _removed(lambda x: x == math.inf),
         },
     ),
     meaning="a score of -inf becomes a probability of exactly 0, so what is cut is never drawn.",

@@ -61,14 +61,9 @@ def _without_the_last(below, first):
     return keep
 
 
-def _in_order(sort):
-    """The rule along another order of the tokens: from the least likely, or by id."""
-
-    def keep(probs, p):
-        ranked, order = sort(probs)
-        return _shares(_back(ranked * (ranked.cumsum(-1) - ranked < p), order))
-
-    return keep
+def _from_the_least(probs, p):
+    ranked, order = probs.sort(stable=True)
+    return _shares(_back(ranked * (ranked.cumsum(-1) - ranked < p), order))
 
 
 def _from_sorted(join):
@@ -96,16 +91,13 @@ def _ranked(array):
     return torch.as_tensor(array).double().sort().values
 
 
-_CROSSING = "the token with which the sum reaches p is missing; with it the set first reaches p, so it stays."
 _COMPARED = Cases(
     _cases,
     right=_keep_top_p,
     mistakes={
-        f"{_CROSSING} Where it is the only one, nothing is left.": (
-            _without_the_last(torch.le, first=False),
-            _without_the_last(torch.lt, first=False),
+        "the token with which the sum reaches p is missing; with it the set first reaches p, so it stays, alone too.": (
+            *(_without_the_last(below, first) for below in (torch.le, torch.lt) for first in (False, True)),
         ),
-        _CROSSING: (_without_the_last(torch.le, first=True), _without_the_last(torch.lt, first=True)),
         "what stays does not sum to 1; divide it by its sum.": _kept,
         "a softmax of probabilities flattens them; divide what stays by its sum.": (
             lambda x, p: x.masked_fill(_kept(x, p) == 0, -math.inf).softmax(-1),
@@ -131,13 +123,8 @@ _COMPARED = Cases(
             _from_sorted(lambda probs, ranked, needed, order: (ranked * needed).gather(-1, order)),
             _from_sorted(lambda probs, ranked, needed, order: probs * needed.gather(-1, order)),
         ),
-        "what goes to the sorted ids stands in the order of the ids; there the sorted probabilities belong.": (
-            _from_sorted(lambda probs, ranked, needed, order: _back(probs * needed, order))
-        ),
         "what stays is divided by p; its sum may be more than p, so divide by the sum.": (lambda x, p: _kept(x, p) / p),
-        "the sum runs up from the least likely token; start with the likeliest.": (
-            _in_order(lambda probs: probs.sort(stable=True))
-        ),
+        "the sum runs up from the least likely token; start with the likeliest.": (_from_the_least),
         "the sum runs in the order of the ids; sort first, the likeliest in front.": (
             lambda x, p: _shares(x * (x.cumsum(-1) - x < p))
         ),

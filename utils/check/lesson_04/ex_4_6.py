@@ -83,12 +83,6 @@ def _loop(see=_last_of, front=False, done=lambda ids, prompt: ids, grows=True, w
     return run
 
 
-def _needs_a_step(model, ids, max_new_tokens, *rest):
-    if max_new_tokens == 0:
-        raise ValueError
-    return _loop()(model, ids, max_new_tokens, *rest)
-
-
 _COMPARED = Cases(
     _cases,
     right=_loop(),
@@ -115,7 +109,6 @@ _COMPARED = Cases(
             lambda model, ids, new, *rest: _loop()(model, ids, new - ids.shape[1], *rest)
         ),
         "the new token stands in front of the text; it comes at its end.": _loop(front=True),
-        "with max_new_tokens = 0 it stops; nothing is added then, and the prompt is the result.": _needs_a_step,
     },
 )
 

@@ -40,8 +40,10 @@ _COMPARED = Cases(
         "the last target is the row's first token: nothing follows the last one, so drop it.": (
             lambda rows: (rows, rows.roll(-1, 1))
         ),
-        "the inputs are whole, and the last one has no target; drop it.": lambda rows: (rows, rows[:, 1:]),
-        "the targets are whole, and nothing comes before the first one; drop it.": lambda rows: (rows[:, :-1], rows),
+        "nothing follows the last token, and nothing comes before the first; inputs and targets drop one each.": (
+            lambda rows: (rows, rows[:, 1:]),
+            lambda rows: (rows[:, :-1], rows),
+        ),
         "a target of -100 fills the end; rows hold T + 1 tokens, so nothing has to be filled, only cut.": (
             lambda rows: (rows, F.pad(rows[:, 1:], (0, 1), value=-100))
         ),
