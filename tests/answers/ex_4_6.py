@@ -95,7 +95,7 @@ RIGHT = [
 WRONG = [
     ("how far in the `return` stands", _returns_too_deep),
     ("look    line 2", _one_too_many),
-    ("look    line 4", _below_the_text),
+    ("a row of its own", _below_the_text),
     ("is a softmax missing", _loop(probs=lambda logits, t: logits / t)),
     ("along the vocabulary", _loop(probs=lambda logits, t: (logits / t).softmax(0))),
     ("likeliest token is taken", _loop(lambda probs, generator: probs.argmax(-1, keepdim=True))),

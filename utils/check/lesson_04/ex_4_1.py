@@ -64,6 +64,10 @@ _COMPARED = Cases(
         "the model is given the last token only; it needs those before it too.": (
             _scores(see=lambda ids, n_ctx: ids[:, -1:])
         ),
+        "only the first row of the batch is left; every row has scores of its own.": (
+            _scores(pick=lambda s: s[0, -1]),
+            _scores(pick=lambda s: s[:1, -1]),
+        ),
         "the scores of all positions are put together; only the last position knows the whole text.": (
             *(_scores(pick=lambda s, join=join: join(s, 1)) for join in (torch.mean, torch.sum, torch.amax)),
         ),

@@ -59,7 +59,9 @@ def _last_of(ids, n_ctx):
     return ids[:, -n_ctx:]
 
 
-def _loop(see=_last_of, done=lambda ids, prompt: ids, grows=True, whole=True):
+def _loop(
+    see=_last_of, join=lambda ids, new: torch.cat([ids, new], 1), done=lambda ids, prompt: ids, grows=True, whole=True
+):
     """The loop, or one with a fault: greedy, which is as good as a draw when the model is certain."""
 
     def run(model, ids, max_new_tokens, temperature, generator):
@@ -67,7 +69,7 @@ def _loop(see=_last_of, done=lambda ids, prompt: ids, grows=True, whole=True):
         for _ in range(max_new_tokens):
             ids = ids if whole else _last_of(ids, model.config.n_ctx)
             new = model(see(read if whole else ids, model.config.n_ctx))[:, -1].argmax(-1, keepdim=True)
-            ids = torch.cat([ids, new], 1)
+            ids = join(ids, new)
             read = ids if grows else prompt
         return done(ids, prompt)
 
@@ -93,6 +95,12 @@ _COMPARED = Cases(
         ),
         "the model is given the last token only; without a cache it needs those before it too.": (
             _loop(see=lambda ids, n_ctx: ids[:, -1:])
+        ),
+        "the new token becomes a row of its own; join it along the second dimension.": (
+            _loop(join=lambda ids, new: torch.cat([ids, new]))
+        ),
+        "the new token stands in front of the text; it comes at its end.": (
+            _loop(join=lambda ids, new: torch.cat([new, ids], 1))
         ),
         "the text loses its start: crop what the model reads, and keep `ids` whole.": _loop(whole=False),
         "the model reads the prompt again in each step; it must read the new tokens too.": _loop(grows=False),

@@ -82,6 +82,9 @@ EXERCISE = Exercise(
                 lambda logits, t: _loss(logits, t) * t.numel(),
                 lambda logits, t: _loss(logits, t) * t.shape[1],
             ),
+            "the softmax runs along the batch, as it does without `dim`; it belongs along the vocabulary.": (
+                lambda logits, t: -_chosen(logits.log_softmax(0), t).mean()
+            ),
             "the mean runs over the whole vocabulary; only the target of each position counts.": (
                 lambda logits, t: _loss(logits, t) / logits.shape[-1]
             ),
