@@ -134,6 +134,8 @@ def _shown(value, places):
         return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return _brief_array(value, places)
+    if isinstance(value, (set, frozenset)):  # in another order each time
+        return a_kind(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

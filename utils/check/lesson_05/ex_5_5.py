@@ -11,7 +11,7 @@ LOOK_AT = {
     "C": "look at what becomes of a target of -100, and which token has the id that it becomes.",
     "D": "its loss falls to nearly 0 at once; what does the model have to know for that?",
 }
-KNOWN = ", ".join(map(repr, sorted(NAMES.values())))
+KNOWN = "'double shift', 'no shift', 'no zero_grad', 'loss on padding'"  # in an order that tells nothing
 
 
 def _probe(function):
