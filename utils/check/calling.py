@@ -29,6 +29,10 @@ class Unclear(Wrong):
         self.seen, self.example = seen, example
 
 
+class Nearly(Wrong):
+    """The results are right, and something else about them is not: the kind of number, or what hangs on them."""
+
+
 def call(function, *args, in_place=False):
     """The student's function on copies of args, or with in_place on args themselves, which it is to change.
 

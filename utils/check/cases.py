@@ -23,7 +23,7 @@ class Cases:
     cases: () -> argument tuples, the smallest first. right: the same function, done correctly.
     mistakes: diagnosis -> a function that makes the mistake, or several, the most particular first; one that raises
     matches an answer that raises. signs: diagnosis -> predicate of result and wanted result, for what no such function
-    shows. terms: what a count is made of, named (terms.py). hint: what a wrong answer is told that nothing explains.
+    shows. terms: what a count is made of, named (terms.py). results: what each part of a tuple is called.
     """
 
     cases: Callable[[], list[tuple]]
@@ -31,6 +31,7 @@ class Cases:
     mistakes: Mapping[str, Callable | tuple[Callable, ...]] = field(default_factory=dict)
     signs: Mapping[str, Callable] = field(default_factory=dict)
     terms: Terms | None = None
+    results: tuple[str, ...] = ()
 
     def __call__(self, function) -> None:
         """Raise Wrong for a wrong answer."""
@@ -44,19 +45,24 @@ class Cases:
         if named:
             raise Wrong(named + example)
         outcome = run.results[case]
-        if isinstance(outcome, Unclear):  # an error tells its line and its input itself
+        if isinstance(outcome, Unclear):  # an error, which tells its line and its input itself
             seen, example = outcome.seen, outcome.example
         elif isinstance(outcome, Wrong):
             raise outcome
-        raise Unclear(mechanisms.pattern(run) or seen, example)
+        raise Unclear(self._with_names(mechanisms.pattern(run) or seen), example)
+
+    def _with_names(self, text):
+        for number, name in enumerate(self.results, 1):
+            text = text.replace(f"result {number} of {len(self.results)}", name)
+        return text
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""
-        return all(differs(_outcome(call, function, *args), want) is None for args, want in self._known)
+        return all(differs(_outcome(call, function, *args), want) is None for args, want in self._solved)
 
     @functools.cached_property
-    def _known(self):
-        """The cases, each with the right result."""
+    def _solved(self):
+        """Each case with its right result, made once: a search asks for them a thousand times."""
         return [(args, self.right(*copy.deepcopy(args))) for args in self.cases()]
 
     def rows(self) -> Iterator[tuple[str, Callable]]:
@@ -73,6 +79,24 @@ class Cases:
             if all(map(same_outcome, made, run.results)) and not all(raised):
                 return diagnosis
         return None
+
+
+class InTurn:
+    """A probe made of several: each judges what those before it let pass."""
+
+    def __init__(self, *probes):
+        self.probes = probes
+
+    def __call__(self, *answers) -> None:
+        for probe in self.probes:
+            probe(*answers)
+
+    def agrees(self, *answers) -> bool:
+        return all(probe.agrees(*answers) for probe in self.probes if hasattr(probe, "agrees"))
+
+    def rows(self) -> Iterator[tuple[str, Callable]]:
+        for probe in self.probes:
+            yield from probe.rows() if hasattr(probe, "rows") else ()
 
 
 class Run:

@@ -134,6 +134,8 @@ def _shown(value, places):
         return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return _brief_array(value, places)
+    if isinstance(value, (set, frozenset)):  # in another order each time
+        return a_kind(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -151,5 +153,6 @@ def _brief_array(value, places):
     array = as_array(value)
     if array is None or array.size > 16:
         return f"{type(value).__name__} of shape {tuple(value.shape)}"
-    text = np.array2string(array, precision=places, suppress_small=True, separator=", ", max_line_width=10_000)
+    is_tiny = array.any() and abs(array).max() < 10.0**-places  # or all of it would read as 0
+    text = np.array2string(array, precision=places, suppress_small=not is_tiny, separator=", ", max_line_width=10_000)
     return re.sub(r"(?<=[\[ ]) +|\s+(?=[],])|\n", "", text)

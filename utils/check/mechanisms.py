@@ -27,7 +27,8 @@ def constant(run) -> str | None:
     """The diagnosis of one and the same number, or numbers, in every case."""
     first = run.results[0]
     is_number = first is not None and not isinstance(first, (str, Exception)) and differs(first, first) is None
-    if not is_number or not all(same(first, result) for result in run.results):
+    varies = any(not same(run.wanted[0], want) for want in run.wanted)
+    if not is_number or not varies or not all(same(first, result) for result in run.results):
         return None
     return "your function gives the same result in every case; does it use what it is given?"
 
@@ -105,7 +106,7 @@ def right_for_some(run) -> str | None:
         return None
     if not {len(shape) for shape in right} & {len(shape) for shape in wrong}:
         return f"right for the shape {right[0]}, and not for {wrong[0]}: {problem}"
-    if all(shape[:1] == (1,) for shape in right) and all(shape[0] > 1 for shape in wrong):
+    if all(shape[:1] == (1,) for shape in right) and all(len(shape) > 1 and shape[0] > 1 for shape in wrong):
         return f"right for one row; in a batch of {wrong[0][0]} {problem}"
     return None
 

@@ -66,10 +66,10 @@ def _says_nothing(statement):
 
 
 def _only_looks(node):
-    """A print that computes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
+    """A print that makes nothing, such as `print(x.shape)`; of `print(x @ y)` only the return is missing."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
         return False
-    return not any(isinstance(part, (ast.Call, ast.BinOp)) for shown in node.args for part in ast.walk(shown))
+    return not any(isinstance(part, (ast.Call, ast.BinOp, ast.Dict)) for shown in node.args for part in ast.walk(shown))
 
 
 def _is_blank(node):

@@ -10,6 +10,7 @@ import inspect
 import textwrap
 import time
 
+from utils.check.calling import Nearly
 from utils.check.repair.changes import changes
 from utils.check.repair.limits import NAME, Stopped, limits
 from utils.check.source import VALUES, plain
@@ -85,6 +86,8 @@ def _passes(probe, answers, end):
             probe(*answers)
     except KeyboardInterrupt:
         raise
+    except Nearly:  # the results are right, and one thing is told at a time
+        return True
     except (Exception, Stopped, SystemExit, GeneratorExit, MemoryError):
         return False
     return True
