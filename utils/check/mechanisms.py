@@ -35,6 +35,8 @@ def unused(run) -> str | None:
     count = len(run.arguments[0])
     if any(len(args) != count for args in run.arguments):
         return None
+    if all(same(run.results[0], result) for result in run.results):
+        return None  # that says nothing about one of them
     idle = [place for place in range(count) if _is_idle(run, place)]
     if not idle or len(idle) == count:
         return None
@@ -45,37 +47,35 @@ def unused(run) -> str | None:
 
 
 def _is_idle(run, place):
-    tried = 0
+    """Whether no change to one argument changes the result, and one of them should."""
+    matters = False
     for args, result, want in zip(run.arguments, run.results, run.wanted, strict=True):
-        other = _varied(args[place])
-        if other is None or isinstance(result, Exception):
-            continue
-        changed = (*args[:place], other, *args[place + 1 :])
-        try:
-            matters = not same(run.right(*copy.deepcopy(changed)), want)
-            if matters and not same(call(run.function, *changed), result):
-                return False
-        except Exception:  # this change makes no sense here
-            continue
-        tried += matters
-    return tried > 0
+        for other in _varied(args[place]) if not isinstance(result, Exception) else ():
+            changed = (*args[:place], other, *args[place + 1 :])
+            try:
+                if not same(call(run.function, *changed), result):
+                    return False
+                matters = matters or not same(run.right(*copy.deepcopy(changed)), want)
+            except Exception:  # this change makes no sense here
+                continue
+    return matters
 
 
-def _varied(value):
-    """Another value of the same kind and shape; None for what has none that is safe to give."""
+def _varied(value) -> tuple:
+    """Other values of the same kind and shape; none for what has none that is safe to give."""
     if isinstance(value, bool):
-        return not value
+        return (not value,)
     if isinstance(value, int):
-        return value + 1
+        return value + 1, 3 * value
     if isinstance(value, float):
-        return value * 1.5 + 0.1
+        return (value * 1.5 + 0.1,)
     if isinstance(value, torch.Tensor) and value.numel():
         turned = value.flatten().roll(1).reshape(value.shape)
-        return turned * 1.5 + 0.25 if value.is_floating_point() else turned
+        return (turned * 1.5 + 0.25 if value.is_floating_point() else turned,)
     if isinstance(value, np.ndarray) and value.size:
         turned = np.roll(value, 1)
-        return turned * 1.5 + 0.25 if value.dtype.kind == "f" else turned
-    return None
+        return (turned * 1.5 + 0.25 if value.dtype.kind == "f" else turned,)
+    return ()
 
 
 def right_for_some(run) -> str | None:
