@@ -47,6 +47,10 @@ class Terms:
     parts: Callable[..., dict]
     combine: Callable[[dict], object] = lambda terms: sum(terms.values())
 
+    def count(self, *args):
+        """The count itself."""
+        return self._total(self._pairs(args))
+
     def explain(self, arguments: list[tuple], results: list) -> str | None:
         """The simplest slip that gives these results in all cases; None if none does.
 
