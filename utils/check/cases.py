@@ -38,10 +38,13 @@ class Cases:
         if wrong is None:
             return
         case, seen, is_sign = wrong
-        named = self._named(run) or (seen if is_sign else None) or mechanisms.explained(run, self.terms)
         example = run.example(case)
+        named = self._named(run) or (seen if is_sign else None)
         if named:
             raise Wrong(named + example)
+        found, is_cause = mechanisms.explained(run, self.terms)
+        if found:
+            raise Wrong(found + example) if is_cause else Unclear(found, example)
         outcome = run.results[case]
         # an error tells its line and its input itself
         raise outcome if isinstance(outcome, Wrong) else Unclear(seen, example)

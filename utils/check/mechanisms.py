@@ -7,15 +7,24 @@ import torch
 
 from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
+from utils.check.source import inputs_read
 
 
-def explained(run, terms=None) -> str | None:
-    """What is wrong with a function, by the first mechanism that finds it; None if none does.
+def explained(run, terms=None) -> tuple[str | None, bool]:
+    """What is wrong with a function, by the first mechanism that finds it, and whether that is the cause itself.
 
-    run: a cases.Run that holds at least one wrong result. terms: those of a counting exercise.
+    run: a cases.Run that holds at least one wrong result. terms: those of a counting exercise. (None, False): none.
     """
-    found = terms.explain(run.arguments, run.results) if terms else None
-    return found or constant(run) or unused(run) or right_for_some(run)
+    found = (terms.explain(run.arguments, run.results) if terms else None) or constant(run)
+    if found:
+        return found, True
+    names = unused(run)
+    if not names:
+        return right_for_some(run), False
+    named, them = " and ".join(f"`{name}`" for name in names), "it" if len(names) == 1 else "them"
+    if set(names) & inputs_read(run.function):
+        return f"your result does not change with {named}, and it should.", False
+    return f"{named} {'is' if len(names) == 1 else 'are'} not used: your result does not change with {them}.", True
 
 
 def constant(run) -> str | None:
@@ -27,23 +36,18 @@ def constant(run) -> str | None:
     return "your function gives the same result in every case; does it use what it is given?"
 
 
-def unused(run) -> str | None:
-    """The diagnosis of an argument that makes no difference to the result where it should.
+def unused(run) -> list[str]:
+    """The names of arguments that make no difference to the result where they should.
 
     One argument at a time is changed, in each case where that changes the right result.
     """
     count = len(run.arguments[0])
     if any(len(args) != count for args in run.arguments):
-        return None
+        return []
     if all(same(run.results[0], result) for result in run.results):
-        return None  # that says nothing about one of them
+        return []  # that says nothing about one of them
     idle = [place for place in range(count) if _is_idle(run, place)]
-    if not idle or len(idle) == count:
-        return None
-    names = names_of(run.function, count)
-    named = " and ".join(f"`{names[place]}`" for place in idle)
-    verb, word = ("is", "it") if len(idle) == 1 else ("are", "them")
-    return f"{named} {verb} not used: your result does not change with {word}."
+    return [names_of(run.function, count)[place] for place in idle] if len(idle) < count else []
 
 
 def _is_idle(run, place):

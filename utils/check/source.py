@@ -36,6 +36,15 @@ def names_used(answer) -> set[str]:
         return set()
 
 
+def inputs_read(answer) -> set[str]:
+    """The names of its own inputs that a function reads anywhere; empty where there is no bytecode."""
+    try:
+        steps = [step.argval for step in dis.get_instructions(plain(answer)) if step.opname.startswith("LOAD_")]
+    except Exception:  # a built-in function
+        return set()
+    return {name for value in steps for name in (value if isinstance(value, tuple) else (value,)) if type(name) is str}
+
+
 def _tensors_read(answer):
     try:
         function = plain(answer)
