@@ -66,6 +66,7 @@ ALIKE = [  # methods that are taken for one another
     *({"lt", "le"}, {"view", "reshape"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"log", "log2", "log10"}),
     *({"sqrt", "square"}, {"repeat", "repeat_interleave"}, {"stack", "cat"}),
 ]
+BUILT_IN = {"max": "min", "min": "max", "any": "all", "all": "any"}
 AXES = ("dim", "axis")
 KEEPS = ("sum", "mean", "max", "min", "amax", "amin", "prod", "argmax", "argmin", "norm", "var", "std")
 
@@ -312,6 +313,8 @@ def _calls(node, parent, names):
     for alike in ALIKE if method else ():
         for other in sorted(alike - {name}) if name in alike else ():
             yield f"the `{name}`", _with(node, func=_with(node.func, attr=other))
+    if name in BUILT_IN and not method:
+        yield f"the `{name}`", _with(node, func=ast.Name(BUILT_IN[name], ast.Load()))
     if method:
         yield f"the call of `{name}`", node.func.value
     if inner is not None:
