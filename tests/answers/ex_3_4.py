@@ -71,7 +71,7 @@ WRONG = [
     ("multiple of n_head", _one_by_one),
     ("at most, not less", _strictly),
     ("look    line 3", _sizes_in_another_order),
-    ("look    line 4", _never_steps),
+    ("does not change with `budget`", _never_steps),
     ("number is not", lambda *case: _widest(*case) + 3 * case[-1]),
     ("raised", lambda budget, V, n, L, H: max(d for d in range(0) if d)),
 ]
