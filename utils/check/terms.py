@@ -47,9 +47,9 @@ class Terms:
     parts: Callable[..., dict]
     combine: Callable[[dict], object] = lambda terms: sum(terms.values())
 
-    def count(self, *args):
-        """The count itself."""
-        return self._total(self._pairs(args))
+    def count(self, *args, **settings):
+        """The count itself, of what `parts` makes of its arguments."""
+        return self._total(self._pairs(args, settings))
 
     def explain(self, arguments: list[tuple], results: list) -> str | None:
         """The simplest slip that gives these results in all cases; None if none does.
@@ -66,8 +66,8 @@ class Terms:
                 return kind.format(", or ".join(dict.fromkeys(fits)))
         return None
 
-    def _pairs(self, args):
-        parts = self.parts(*args)
+    def _pairs(self, args, settings=None):
+        parts = self.parts(*args, **settings or {})
         return {name: part if isinstance(part, tuple) else (1, part) for name, part in parts.items()}
 
     def _gives(self, slip, tables, given):

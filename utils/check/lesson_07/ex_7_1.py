@@ -1,0 +1,128 @@
+"""Exercise 7.1: the width of one head. answer(config.json as a dict) -> int."""
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.pretrained import KNOWN_CONFIGS
+
+
+def _cases():
+    return [
+        ({"n_embd": 12, "n_head": 2, "n_layer": 3},),
+        ({"hidden_size": 10, "num_attention_heads": 2},),
+        ({"hidden_size": 12, "num_attention_heads": 6, "num_key_value_heads": 3},),
+        ({"hidden_size": 12, "num_attention_heads": 3, "head_dim": None},),
+        ({"n_embd": 12, "n_head": 3, "head_dim": None},),
+        ({"hidden_size": 1_024, "num_attention_heads": 16, "head_dim": 128},),
+        ({"hidden_size": 12, "num_attention_heads": 2, "head_dim": 4},),
+        ({"n_embd": 12, "n_head": 2, "head_dim": 5},),
+        (KNOWN_CONFIGS["GPT-2 small"],),
+        (KNOWN_CONFIGS["Llama-3-8B"],),
+    ]
+
+
+def _width(config):
+    return config["n_embd"] if "n_embd" in config else config["hidden_size"]
+
+
+def _heads(config):
+    return config["n_head"] if "n_head" in config else config["num_attention_heads"]
+
+
+def _quotient(config):
+    return _width(config) // _heads(config)
+
+
+def _head_size(config, quotient=_quotient):
+    return quotient(config) if config.get("head_dim") is None else config["head_dim"]
+
+
+def _by_two(*quotients):
+    """Wrong quotients, each without a look at `head_dim` and after it."""
+    return tuple(
+        made for quotient in quotients for made in (quotient, lambda config, by=quotient: _head_size(config, by))
+    )
+
+
+def _alone(width, heads):
+    """The ways to know one kind of file alone, with an error or None for the other kind."""
+    return _by_two(
+        lambda config: config[width] // config[heads],
+        lambda config: config[width] // config[heads] if width in config else None,
+    )
+
+
+def _by_kind(is_gpt2):
+    """The right number, if the kind of file is told by `is_gpt2` and not by the names in it."""
+
+    def quotient(config):
+        names = ("n_embd", "n_head") if is_gpt2(config) else ("hidden_size", "num_attention_heads")
+        return config[names[0]] // config[names[1]]
+
+    return lambda config: _head_size(config, quotient)
+
+
+def _by(*keys):
+    """The width divided by what stands under the first of some keys that a file has."""
+    return _by_two(lambda config: _width(config) // config[next(key for key in keys if key in config)])
+
+
+EXERCISE = Exercise(
+    target='An example: `{"n_embd": 8, "n_head": 4}` gives 2, and so does '
+    '`{"hidden_size": 8, "num_attention_heads": 4, "head_dim": None}`.',
+    probe=Cases(
+        _cases,
+        right=_head_size,
+        mistakes={
+            "`head_dim` is given and does not count; where a file gives it, that number holds.": _quotient,
+            "`head_dim` counts beside one family's names alone; where a file gives it, that number holds.": (
+                lambda config: _quotient(config) if "n_embd" in config else _head_size(config),
+                lambda config: _head_size(config) if "n_embd" in config else _quotient(config),
+            ),
+            "`head_dim` is there and null, and null says as much as a missing key: the width is divided then.": (
+                lambda config: config["head_dim"] if "head_dim" in config else _quotient(config)
+            ),
+            "`head_dim` is taken where it is missing or null; not every file gives it, so divide the width then.": (
+                lambda config: config["head_dim"],
+                lambda config: config.get("head_dim"),
+            ),
+            "these are GPT-2's names alone; Llama's file says `hidden_size` and `num_attention_heads`.": _alone(
+                "n_embd", "n_head"
+            ),
+            "these are Llama's names alone; GPT-2's file says `n_embd` and `n_head`.": _alone(
+                "hidden_size", "num_attention_heads"
+            ),
+            "`model_type` is not in every file here; which names there are tells the two kinds apart.": (
+                _by_kind(lambda config: config["model_type"] == "gpt2"),
+                _by_kind(lambda config: config.get("model_type") == "gpt2"),
+                _by_kind(lambda config: config.get("model_type") != "llama"),
+            ),
+            "it is divided by the key-value heads; the width is shared out among the heads that ask.": (
+                *_by("num_key_value_heads", "n_head", "num_attention_heads"),
+                *_by("num_key_value_heads", "n_head"),
+            ),
+            "it is divided by the layers; the heads share the width, and each layer has all of it.": (
+                *_by("n_layer", "num_hidden_layers"),
+                *_by("n_layer", "n_head", "num_attention_heads"),
+            ),
+            "this is the number of heads; the width of one is wanted.": _by_two(_heads),
+            "this is the whole width d, not that of one head; the heads share it.": (
+                *_by_two(_width, lambda config: config["n_embd"], lambda config: config.get("n_embd")),
+                *_by_two(lambda config: config["hidden_size"], lambda config: config.get("hidden_size")),
+                lambda config: config.get("head_dim", _width(config)),
+            ),
+            "a given `head_dim` is divided by the heads; it is the width of one head already.": (
+                lambda config: _head_size(config, _width) // _heads(config)
+            ),
+            "a given `head_dim` holds, be it larger or smaller than the quotient.": (
+                lambda config: max(config.get("head_dim") or 0, _quotient(config)),
+                lambda config: min(_head_size(config), _quotient(config)),
+            ),
+        },
+    ),
+    meaning="two families of files say the same in other words, and a width that is given beats one that is computed.",
+    hints=(
+        "There are two questions: does the file give the number itself, and if not, whose names does it use?",
+        "`config.get(key)` gives None both for a missing key and for null, so one test covers both.",
+        "`key in config` tells the two kinds of file apart. Then divide a whole number by a whole number.",
+    ),
+)
