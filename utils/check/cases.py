@@ -22,7 +22,7 @@ class Cases:
     cases: () -> argument tuples, the smallest first. right: the same function, done correctly.
     mistakes: diagnosis -> a function that makes the mistake, or several, the most particular first; one that raises
     matches an answer that raises. signs: diagnosis -> predicate of result and wanted result, for what no such function
-    shows. terms: what a count is made of, named (terms.py). hint: what a wrong answer is told that nothing explains.
+    shows. terms: what a count is made of, named (terms.py). results: what the several results of a tuple are called.
     """
 
     cases: Callable[[], list[tuple]]
@@ -30,10 +30,11 @@ class Cases:
     mistakes: Mapping[str, Callable | tuple[Callable, ...]] = field(default_factory=dict)
     signs: Mapping[str, Callable] = field(default_factory=dict)
     terms: Terms | None = None
+    results: tuple[str, ...] = ()
 
     def __call__(self, function) -> None:
         """Raise Wrong for a wrong answer."""
-        run = Run(function, self.cases(), self.right)
+        run = Run(function, self.cases(), self.right, self.results)
         wrong = run.first_wrong(self.signs)
         if wrong is None:
             return
@@ -74,10 +75,20 @@ class Cases:
 class Run:
     """What a student's function gave in each case, beside what was wanted."""
 
-    def __init__(self, function, arguments, right):
-        self.function, self.arguments, self.right = function, arguments, right
+    def __init__(self, function, arguments, right, names=()):
+        self.function, self.arguments, self.right, self.names = function, arguments, right, names
         self.results = [_outcome(call, function, *args) for args in arguments]
         self.wanted = [right(*copy.deepcopy(args)) for args in arguments]
+
+    def seen(self, case) -> str | None:
+        """What is wrong with a result, as far as one can see; None if nothing is."""
+        result = self.results[case]
+        if isinstance(result, Exception):
+            return str(result).splitlines()[0]
+        text = differs(result, self.wanted[case])
+        for number, name in enumerate(self.names, 1):
+            text = text and text.replace(f"result {number} of {len(self.names)}:", f"{name}:")
+        return text
 
     def first_wrong(self, signs) -> tuple[int, str, bool] | None:
         """(case, what is seen, whether that is a sign) of the first wrong result; None if all are right."""
@@ -85,7 +96,7 @@ class Run:
             if isinstance(result, Exception):
                 return case, str(result), False
             sign = next((text for text, is_so in signs.items() if is_so(result, want)), None)
-            seen = sign or differs(result, want)
+            seen = sign or self.seen(case)
             if seen:
                 return case, seen, sign is not None
         return None

@@ -87,10 +87,10 @@ def right_for_some(run) -> str | None:
     shapes = [_shape(args) for args in run.arguments]
     if None in shapes:
         return None
-    seen = [_seen(result, want) for result, want in zip(run.results, run.wanted, strict=True)]
+    seen = [run.seen(case) for case in range(len(shapes))]
     right = [shape for shape, wrong in zip(shapes, seen, strict=True) if not wrong]
     wrong = [shape for shape, wrong in zip(shapes, seen, strict=True) if wrong]
-    problem = next(text for text in seen if text)
+    problem = next(text for text in seen if text).removesuffix(".") + "."
     if not right:
         return None
     if not {len(shape) for shape in right} & {len(shape) for shape in wrong}:
@@ -103,9 +103,3 @@ def right_for_some(run) -> str | None:
 def _shape(args):
     """The shape of the first tensor or array among the arguments; None if there is none with an axis."""
     return next((tuple(a.shape) for a in args if isinstance(a, (torch.Tensor, np.ndarray)) and a.ndim), None)
-
-
-def _seen(result, want):
-    if isinstance(result, Exception):
-        return str(result).splitlines()[0].removesuffix(".") + "."
-    return differs(result, want)
