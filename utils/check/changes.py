@@ -264,8 +264,8 @@ def _brackets(node, parent, names):
         if isinstance(right, ast.BinOp):
             yield what, _with(right, left=_with(node, right=right.left))
         if isinstance(node.op, (ast.Add, ast.Sub)):
-            for outside, inside in _splits(left):
-                yield what, ast.BinOp(outside, ast.Mult(), _with(node, left=inside))
+            for factored in _factored(node):
+                yield what, factored
         if isinstance(left, ast.UnaryOp) and isinstance(node.op, ast.Pow):
             yield what, _with(left, operand=_with(node, left=left.operand))
         for inner, field in ((left, "left"), (right, "right")):
@@ -286,6 +286,19 @@ def _brackets(node, parent, names):
             for field in ("left", "right"):
                 call = _with(node, func=_with(node.func, value=getattr(inner, field)))
                 yield f"whether `{_called(node)}` comes before or after", _with(inner, **{field: call})
+
+
+def _factored(node):
+    """`a * b + c` as `a * (b + c)`, also with more terms before `c`, and with one before `a * b`."""
+    chain, first = [node], node.left
+    while isinstance(first, ast.BinOp) and isinstance(first.op, (ast.Add, ast.Sub)):
+        for outside, inside in _splits(first.right) if len(chain) == 1 else ():
+            yield _with(first, right=ast.BinOp(outside, ast.Mult(), _with(node, left=inside)))
+        chain, first = [*chain, first], first.left
+    for outside, inside in _splits(first):
+        for part in reversed(chain):
+            inside = _with(part, left=inside)
+        yield ast.BinOp(outside, ast.Mult(), inside)
 
 
 def _splits(product):
