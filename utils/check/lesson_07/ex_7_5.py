@@ -97,9 +97,8 @@ EXERCISE = Exercise(
                 lambda name: name.split("transformer.")[1],
                 lambda name: name.partition("transformer.")[2],
             ),
-            "`strip` takes off single letters, at both ends, and not a word; `removeprefix` takes off a word.": (
-                *_calling(lambda name: name.strip("aefmnorst."), lambda name: name.lstrip("aefmnorst.")),
-                *_calling(lambda name: name.strip("aefmnorst"), lambda name: name.lstrip("aefmnorst")),
+            "`strip` takes off single letters, at both ends, and not a word; `removeprefix` takes off a word.": _calling(
+                lambda name: name.strip("aefmnorst."), lambda name: name.strip("aefmnorst")
             ),
             "parts of the name are taken off; it is all that follows the prefix: block, layer and kind.": _calling(
                 lambda name: re.sub(r"\.\d+", "", to_course_name(name)),
@@ -116,6 +115,7 @@ EXERCISE = Exercise(
             ),
             "the dot of the prefix is left at the front.": _calling(lambda name: name.removeprefix("transformer")),
         },
+        results=("the name", "the mark, whether it is stored transposed"),
         signs={
             "this is the name alone; whether the tensor is transposed is wanted too: `return name, flag`.": (
                 lambda result, want: isinstance(result, str)
