@@ -40,7 +40,7 @@ class Cases:
             return
         case, seen, is_sign = wrong
         example = run.example(case)
-        named = self._named(run) or (seen if is_sign else None)
+        named = mechanisms.pythons_own(run, case) or self._named(run) or (seen if is_sign else None)
         if named:
             raise Wrong(named + example)
         found, is_cause = mechanisms.explained(run, self.terms)

@@ -73,6 +73,7 @@ KEEPS = ("sum", "mean", "max", "min", "amax", "amin", "prod", "argmax", "argmin"
 
 def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, str, ast.FunctionDef]]:
     """Every small change to a function, the likeliest kinds first -> (line, what it concerns, changed copy)."""
+    yield from _ends(tree)
     nodes = list(ast.walk(tree))
     outer = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
     names = _names(tree)
@@ -83,7 +84,7 @@ def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, str, ast.FunctionDef]]
                 continue
             for what, new in rule(node, outer.get(id(node)), names):
                 yield getattr(node, "lineno", 0) or _line(node, outer), what, _replaced(tree, place, new)
-    yield from _whole(tree)
+    yield from _orders(tree)
 
 
 def _line(node, outer):
@@ -167,6 +168,8 @@ def _numbers(node, parent, names):
         yield f"{value} or {not value}", ast.Constant(not value)
         return
     near = [value + 1, value - 1, -value, 0, 1, -1, -2, 2 * value, value / 2, 2, 3, 4, value * 10, value / 10]
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and value:
+        near.append(1 / value)
     if isinstance(value, float):
         near = [1 - value, -value, value * 2, value / 2, value * 10, value / 10, 1.0, 0.0, value**0.5, value**2]
     for other in dict.fromkeys(near):
@@ -182,6 +185,11 @@ def _operators(node, parent, names):
         for swap in SWAPS.get(type(node.op), ()):
             yield f"the operator `{sign}`", _with(node, op=swap())
     if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.BitXor):  # it binds less than `+`, and `**` more than `*`
+            yield (
+                "the operator `^`, which is no power",
+                ast.parse(ast.unparse(node).replace("^", "**"), mode="eval").body,
+            )
         if not isinstance(node.op, (ast.Add, ast.Mult)):
             yield f"the two sides of the `{sign}`", _with(node, left=node.right, right=node.left)
         yield f"{_says(node.right)}, and whether it belongs there", node.left
@@ -437,8 +445,8 @@ def _factors(node, parent, names):
                 yield f"{_says(node)}, and what is missing beside it", ast.BinOp(node, op, more)
 
 
-def _whole(tree):
-    """Changes to the order of lines, and a return that is missing at the end."""
+def _orders(tree):
+    """Two lines in the other order."""
     for place, node in enumerate(ast.walk(tree)):
         body = getattr(node, "body", None)
         if not isinstance(body, list):
@@ -448,6 +456,10 @@ def _whole(tree):
             lines = list(ast.walk(twin))[place].body
             lines[first], lines[first + 1] = lines[first + 1], lines[first]
             yield body[first].lineno, f"its order with line {body[first + 1].lineno}", ast.fix_missing_locations(twin)
+
+
+def _ends(tree):
+    """A return that is missing at the end."""
     last = tree.body[-1]
     if not isinstance(last, ast.Return):
         for name in reversed(_names(tree)):

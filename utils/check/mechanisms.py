@@ -7,7 +7,7 @@ import torch
 
 from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
-from utils.check.source import inputs_read
+from utils.check.source import dropped, has_eager_default, inputs_read
 
 
 def explained(run, terms=None) -> tuple[str | None, bool]:
@@ -25,6 +25,13 @@ def explained(run, terms=None) -> tuple[str | None, bool]:
     if set(names) & inputs_read(run.function):
         return f"your result does not change with {named}, and it should.", False
     return f"{named} {'is' if len(names) == 1 else 'are'} not used: your result does not change with {them}.", True
+
+
+def pythons_own(run, case) -> str | None:
+    """The diagnosis of a slip in the language itself, which the source shows; case: the first that is wrong."""
+    if str(run.results[case]).startswith("your function raised KeyError") and has_eager_default(run.function):
+        return "`get` works out its second argument in any case, and there it asks for a key that this file has not."
+    return dropped(run.function)
 
 
 def constant(run) -> str | None:

@@ -36,6 +36,31 @@ def names_used(answer) -> set[str]:
         return set()
 
 
+def dropped(answer) -> str | None:
+    """The first line of a function whose value goes nowhere, as a diagnosis; None if there is none."""
+    for node in _nodes(answer):
+        if isinstance(node, ast.Expr) and isinstance(node.value, (ast.BinOp, ast.Compare, ast.Subscript)):
+            said = ast.unparse(node)
+            missing = "is `=` meant?" if isinstance(node.value, ast.Compare) else "is a `return`, or an `=`, missing?"
+            return f"line {node.lineno}, `{said:.80}`: its value is computed and dropped; {missing}"
+    return None
+
+
+def has_eager_default(answer) -> bool:
+    """Whether a function has `config.get(key, config[other])`, which asks for the other key in any case."""
+    calls = [node for node in _nodes(answer) if isinstance(node, ast.Call) and len(node.args) == 2]
+    gets = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "get"]
+    return any(isinstance(part, ast.Subscript) for call in gets for part in ast.walk(call.args[1]))
+
+
+def _nodes(answer):
+    """The nodes of a function's own source; none where there is no source."""
+    try:
+        return list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(plain(answer)))).body[0]))
+    except Exception:  # no source, or none that stands alone
+        return []
+
+
 def inputs_read(answer) -> set[str]:
     """The names of its own inputs that a function reads anywhere; empty where there is no bytecode."""
     try:
@@ -75,10 +100,11 @@ def _says_nothing(statement):
 
 
 def _only_looks(node):
-    """A print that computes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
+    """A print that makes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
         return False
-    return not any(isinstance(part, (ast.Call, ast.BinOp)) for shown in node.args for part in ast.walk(shown))
+    made = ast.Call, ast.BinOp, ast.Dict, ast.List, ast.Set
+    return not any(isinstance(part, made) for shown in node.args for part in ast.walk(shown))
 
 
 def _is_blank(node):

@@ -14,7 +14,7 @@ from utils.check.compare import as_array, same
 # a number times this is what the student gave: what it then is
 SCALES = {
     "the result is in per cent; give a fraction from 0 to 1.": 100,
-    "the result is a fraction; per cent are wanted.": 1 / 100,
+    "this is a hundredth of what it should be.": 1 / 100,
     "these are thousands; the plain number is wanted.": 1e-3,
     "these are millions; the plain number is wanted.": 1e-6,
     "these are billions; the plain number is wanted.": 1e-9,
@@ -107,7 +107,7 @@ class Terms:
             ],
         )
         yield (
-            "these are two parts of it: {}.",
+            "only these two are counted: {}.",
             [(" and ".join(p), lambda t, p=p: total({n: t[n] for n in p})) for p in pairs],
         )
         yield (
