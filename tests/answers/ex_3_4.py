@@ -66,7 +66,10 @@ RIGHT = [
     lambda *case: torch.tensor(_widest(*case)),
 ]
 WRONG = [
-    ("ends at a width of its own", lambda b, V, n, L, H: max(d for d in range(H, 999, H) if gpt_params(V, n, d, L) <= b)),
+    (
+        "ends at a width of its own",
+        lambda b, V, n, L, H: max(d for d in range(H, 999, H) if gpt_params(V, n, d, L) <= b),
+    ),
     ("ends at a width of its own", lambda *case: min(2_000, _widest(*case))),
     ("multiple of n_head", _one_by_one),
     ("at most, not less", _strictly),

@@ -19,11 +19,11 @@ WRONG = [
     ("card C: 'n_embd' can be right: 16 heads", lambda: _ODD | {"C": "n_embd"}),
     ("card D has no entry 'n_head'", lambda: _ODD | {"D": "n_head"}),
     ("card A: 10 is the value of an entry", lambda: {"A": 10, "B": 163_037_184, "C": 50_000, "D": 5}),
-    ("card C: \"GPT-2's\" is the value of an entry", lambda: _ODD | {"C": "GPT-2's"}),
+    ('card C: "GPT-2\'s" is the value of an entry', lambda: _ODD | {"C": "GPT-2's"}),
     ("card B: one key is wanted, in quotes, and yours is a list", lambda: _ODD | {"B": ["parameters"]}),
     ("card A: one key is wanted, in quotes, and yours is a Tensor", lambda: _ODD | {"A": torch.ones(2)}),
     ("no entry is named for card A, B, C, D", lambda: {card.lower(): key for card, key in _ODD.items()}),
     ("no card 'E'", lambda: _ODD | {"E": "n_head"}),
-    ("returns a list", lambda: list(_ODD.values())),
+    ("yours is a list", lambda: list(_ODD.values())),
     ("returns None", lambda: print(end="")),
 ]

@@ -32,6 +32,11 @@ def _any_width(budget, V, n, L, H):
     return _widest(budget, V, n, L, 1)
 
 
+def _by_ones(budget, V, n, L, H):
+    """From n_head on in steps of 1, as long as a whole step would fit."""
+    return max(H, _any_width(budget, V, n, L, H) - H + 1)
+
+
 def _root(budget, V, n, L, H):
     """The width, not a whole number, at which the count is the budget."""
     b = V + n + 13 * L + 2
@@ -65,7 +70,7 @@ EXERCISE = Exercise(
         _cases,
         right=_widest,
         mistakes={
-            "the heads cannot share this width evenly: it must be a multiple of n_head.": _any_width,
+            "the heads cannot share this width evenly: it must be a multiple of n_head.": (_any_width, _by_ones),
             "a model that has exactly the budget is allowed too: at most, not less than.": (
                 lambda budget, *sizes: _widest(budget - 1, *sizes)
             ),

@@ -36,10 +36,11 @@ EXERCISE = Exercise(
                 lambda n, w: n * (2 * w + 64),
                 lambda n, w: n * (2 * w + 2),
             ),
-            "`n_params` multiplies one part alone: put the bytes of one parameter in brackets.": (
+            "`n_params` multiplies one part alone, or none: put the bytes of one parameter in brackets.": (
                 lambda n, w: 2 * n * w + 8,
                 lambda n, w: 2 * w + 8 * n,
                 lambda n, w: n * w + w + 8,
+                lambda n, w: n + 2 * w + 8,
             ),
             "these are the bytes of one parameter; there are `n_params` of them.": lambda n, w: 2 * w + 8,
         },

@@ -42,6 +42,11 @@ def _the_first(stated, cfg, turn=list):
     return next(close, None)
 
 
+def _the_first_alone(stated, cfg):
+    name, count = next(iter(conventions(cfg).items()))
+    return name if _far(stated, count) <= 0.01 * stated else None
+
+
 def _with(**changes):
     """The search with another distance or another bound."""
     return lambda stated, cfg: _named(stated, cfg, **changes)
@@ -73,6 +78,7 @@ EXERCISE = Exercise(
             "this is the first name each time; compare the stated number with every count.": (
                 lambda stated, cfg: "all unique parameters"
             ),
+            "only the first count is looked at, and the others never: a `return` ends the loop.": _the_first_alone,
             "a name comes even if no count is near: more than 1 % away, the result is None.": _with(within=_always),
             "this is 1 % of the count; the text says 1 % of the stated number, which is a little more or less.": _with(
                 within=lambda a, b: _far(a, b) <= 0.01 * b
@@ -89,10 +95,8 @@ EXERCISE = Exercise(
                 _the_first,
                 lambda stated, cfg: _the_first(stated, cfg, turn=lambda items: reversed(list(items))),
             ),
-            "the distance has a sign, so the largest count always wins; it must not matter which side it is on.": (
-                _signed(lambda a, b: a - b)
-            ),
-            "the distance has a sign, so the smallest count always wins; it must not matter which side it is on.": (
+            "the largest count always wins: a distance has no sign, so take `abs`.": _signed(lambda a, b: a - b),
+            "the smallest count always wins: `min` needs a `key`, and a distance has no sign, so take `abs`.": (
                 _signed(lambda a, b: b - a)
             ),
             "the 1 % holds for one side only: a stated number may be too large or too small.": (

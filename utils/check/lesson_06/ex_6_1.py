@@ -66,6 +66,21 @@ def _returning(number):
     return answer
 
 
+def _counting(dim):
+    """The end is counted along another dimension, in the store and in the number."""
+
+    def answer(store, length, new):
+        store[:, :, length : length + new.shape[dim]] = new
+        return length + new.shape[dim]
+
+    return answer
+
+
+def _one_token(store, length, new):
+    store[:, :, length] = new
+    return length + 1
+
+
 def _along(dim):
     def answer(store, length, new):
         store[(slice(None),) * dim + (slice(length, length + new.shape[2]),)] = new
@@ -112,7 +127,9 @@ _MISTAKES = {
         lambda store, length, new: length + new.shape[2]
     ),
     "this is how many tokens were held before; the new ones count too.": _returning(lambda store, length, new: length),
-    "this is how many tokens are new; those held before count too.": _returning(lambda store, length, new: new.shape[2]),
+    "this is how many tokens are new; those held before count too.": _returning(
+        lambda store, length, new: new.shape[2]
+    ),
     "one token is counted, and `new` may hold several.": _returning(lambda store, length, new: length + 1),
     "this is how many tokens there is room for, and not how many are held.": _returning(lambda s, n, new: s.shape[2]),
     "these are the tokens; how many are held now is wanted, since the store itself is changed in place.": (
@@ -122,10 +139,16 @@ _MISTAKES = {
     ),
     "another dimension is counted; tokens lie along the third of the four.": (
         *(_returning(lambda s, n, new, dim=dim: n + new.shape[dim]) for dim in (0, 1, 3)),
+        *map(_counting, (0, 1, 3)),
         _returning(lambda store, length, new: length + new.numel()),
     ),
-    "the slice runs along another dimension; tokens lie along the third of the four.": (_along(0), _along(1), _along(3)),
+    "the slice runs along another dimension; tokens lie along the third of the four.": (
+        _along(0),
+        _along(1),
+        _along(3),
+    ),
     "the slice has no end, so it is as long as the room left; it is as long as `new`.": _to_the_end,
+    "this is the room of one token, and `new` may hold several: `store[:, :, a:b]` is that of several.": _one_token,
     "only the first new token is written; there may be several.": _filling(
         lambda room, new: room[:, :, 0].copy_(new[:, :, 0])
     ),
@@ -135,7 +158,6 @@ _MISTAKES = {
     "the new numbers are added to what stands there; write them instead of it.": _filling(torch.Tensor.add_),
     "the tokens held are moved to make room at the end; the store is filled from the left.": _rolling,
 }
-
 
 
 _IN_STORE = Cases(

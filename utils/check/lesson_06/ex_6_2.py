@@ -24,7 +24,7 @@ def _forms(number):
 EXERCISE = Exercise(
     target="An example: with 5 tokens in the cache, the next 3 stand at the positions [5, 6, 7].",
     probe=Cases(
-        lambda: [(3, 1), (0, 4), (5, 3), (2, 2), (31, 1), (7, 12)],
+        lambda: [(5, 3), (3, 1), (0, 4), (2, 2), (31, 1), (7, 12)],
         right=_positions,
         signs={
             "the positions are right, but as floats; they pick rows of a table, so they are whole numbers.": _are_floats,
@@ -51,7 +51,9 @@ EXERCISE = Exercise(
             "this is how many tokens there are in the end; a position is wanted for each new one.": _forms(
                 lambda length, n_new: length + n_new
             ),
-            "this is the last position alone; each new token has one.": _forms(lambda length, n_new: length + n_new - 1),
+            "this is the last position alone; each new token has one.": _forms(
+                lambda length, n_new: length + n_new - 1
+            ),
             "all new tokens get the same position.": (
                 lambda length, n_new: torch.full((n_new,), length),
                 lambda length, n_new: torch.full((n_new,), length + 1),

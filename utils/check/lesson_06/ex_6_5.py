@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from utils.check.calling import Wrong, call
+from utils.check.calling import Unclear, Wrong, call
 from utils.check.compare import a_kind, brief
 from utils.check.engine import Exercise
 
@@ -18,7 +18,7 @@ _LOOK_AT = {
 def _probe(function):
     answer = call(function)
     if answer is None:
-        raise Wrong("your function returns None; is there a return in it?")
+        raise Unclear("your function returns None; is there a return in it?")
     if not isinstance(answer, Mapping) or set(answer) != set(FAULTS):
         given = brief(answer) if isinstance(answer, Mapping) else a_kind(answer)
         raise Wrong(f'a dict with the three keys "A", "B", "C", in capitals, is wanted, and yours is {given}.')

@@ -85,6 +85,9 @@ EXERCISE = Exercise(
                 lambda config: config["head_dim"],
                 lambda config: config.get("head_dim"),
             ),
+            "`head_dim` is missing from most files; `config.get` asks for a key that may not be there.": (
+                lambda config: _quotient(config) if config["head_dim"] is None else config["head_dim"]
+            ),
             "these are GPT-2's names alone; Llama's file says `hidden_size` and `num_attention_heads`.": _alone(
                 "n_embd", "n_head"
             ),

@@ -57,6 +57,7 @@ EXERCISE = Exercise(
             "`n_inner` is multiplied as well; it is the width already.": (
                 lambda config: 4 * (config.get("n_inner") or config["n_embd"]),
                 lambda config: (config.get("n_inner") or 4) * config["n_embd"],
+                lambda config: 4 * config.get("n_inner", config["n_embd"]),
             ),
             "null, or a missing key, becomes 0; it stands for the usual width.": (
                 lambda config: config.get("n_inner") or 0

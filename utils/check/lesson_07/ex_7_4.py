@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from utils.check.calling import Wrong, call
+from utils.check.calling import Unclear, Wrong, call
 from utils.check.compare import a_kind, brief
 from utils.check.engine import Exercise
 
@@ -36,9 +36,10 @@ _LOOK_AT = {
 
 def _probe(function):
     answer = call(function)
+    if answer is None:
+        raise Unclear("your function returns None; is there a return in it?")
     if not isinstance(answer, Mapping):
-        given = "None; is there a return in it?" if answer is None else f"{a_kind(answer)}."
-        raise Wrong(f"a dict from the four cards to a key of each is wanted, and your function returns {given}")
+        raise Wrong(f"a dict from the four cards to a key of each is wanted, and yours is {a_kind(answer)}.")
     missing = [card for card in CARDS if card not in answer]
     if missing:
         raise Wrong(

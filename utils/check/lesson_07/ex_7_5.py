@@ -37,8 +37,11 @@ def _marking(*rules):
 
 
 def _calling(*rules):
-    """Functions that mark correctly and give other names."""
-    return tuple(lambda name, ours=ours: (ours(name), _is_turned(name)) for ours in rules)
+    """Functions that give other names, and mark correctly, or as the other name says."""
+    return (
+        *(lambda name, ours=ours: (ours(name), _is_turned(name)) for ours in rules),
+        *(lambda name, ours=ours: (ours(name), ours(name).endswith(TRANSPOSED)) for ours in rules),
+    )
 
 
 def _but(part):

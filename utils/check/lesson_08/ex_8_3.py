@@ -11,6 +11,7 @@ from utils.check.terms import Terms
 def _cases():
     return [
         (3_600, 10, 6, 2),
+        (1e6, 1e6, 1e12, 0.2),
         (1e9, 2e9, 1e14, 1.5),
         (1.558e9, 10e9, 150e12, 2.0),
         (1.558e9, 100e9, 150e12, 0.5),

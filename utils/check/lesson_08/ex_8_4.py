@@ -57,7 +57,9 @@ EXERCISE = Exercise(
             "the size is that for one token per parameter: `tokens_per_param` divides the budget as well.": _of_size(
                 lambda C, r: math.sqrt(C / 6)
             ),
-            "`C / 6 * r` multiplies by r: put what divides in brackets.": _of_size(lambda C, r: math.sqrt(C / 6 * r))[:1],
+            "`C / 6 * r` multiplies by r: put what divides in brackets.": _of_size(lambda C, r: math.sqrt(C / 6 * r))[
+                :1
+            ],
             "`tokens_per_param` is not used: this is for 20 tokens per parameter, whatever it says.": (
                 lambda C, r=20: _best(C)
             ),
