@@ -30,7 +30,6 @@ EXERCISE = Exercise(
             "the table is divided by the blocks; a share is of the whole model.": (
                 lambda V, n, d, L: V * d / (L * (12 * d * d + 13 * d))
             ),
-            "the table is divided by the two tables; a share is of the whole model.": lambda V, n, d, L: V / (V + n),
             "the share is rounded down to a whole number: `/` divides, and `//` drops what is behind the point.": (
                 lambda *sizes: 0
             ),

@@ -20,7 +20,6 @@ EXERCISE = Exercise(
         mistakes={
             "these are the weights alone; there are gradients and two moments beside them.": lambda n, w: n * w,
             "weights and gradients are there; AdamW's two moments are missing.": lambda n, w: 2 * n * w,
-            "these are the moments alone; weights and gradients come with them.": lambda n, w: 8 * n,
             "the moments are counted in weight_bytes; they stay at 4 bytes each, whatever the weights have.": (
                 lambda n, w: n * 4 * w
             ),
@@ -32,10 +31,6 @@ EXERCISE = Exercise(
             "three numbers of weight_bytes are counted: a gradient and two moments belong to each weight, and the "
             "moments have 4 bytes.": lambda n, w: 3 * n * w,
             "the moments are counted with 8 bytes each; a float32 has 4.": lambda n, w: n * (2 * w + 16),
-            "the moments are counted with 2 bytes, or in bits, or as one number: a float32 has 4 bytes.": (
-                lambda n, w: n * (2 * w + 64),
-                lambda n, w: n * (2 * w + 2),
-            ),
             "`n_params` multiplies one part alone, or none: put the bytes of one parameter in brackets.": (
                 lambda n, w: 2 * n * w + 8,
                 lambda n, w: 2 * w + 8 * n,

@@ -13,21 +13,14 @@ def _cases():
     of_the_course = (114_944, 113_000, 128_000, 107_000, 118_900, 100_000, 98_000, 1_000_000)
     return [
         *((stated, COURSE_MODEL) for stated in of_the_course),
-        (124_440_000, small),
-        (163_000_000, small),
-        (164_680_000, small),  # within 1 % of itself, and not of the count
-        (123_700_000.0, small),
-        (117_000_000, small),
+        # 164.68 million: within 1 % of itself, and not of the count
+        *((stated, small) for stated in (124_440_000, 163_000_000, 164_680_000, 123_700_000.0, 117_000_000)),
         (1_500_000_000, largest),
     ]
 
 
 def _far(stated, count):
     return abs(stated - count)
-
-
-def _always(stated, count):
-    return True
 
 
 def _named(stated, cfg, key=_far, within=lambda stated, count: _far(stated, count) <= 0.01 * stated, pick=min):
@@ -38,13 +31,9 @@ def _named(stated, cfg, key=_far, within=lambda stated, count: _far(stated, coun
 
 
 def _the_first(stated, cfg, turn=list):
+    """The first name that is near enough."""
     close = (name for name, count in turn(conventions(cfg).items()) if _far(stated, count) <= 0.01 * stated)
     return next(close, None)
-
-
-def _the_first_alone(stated, cfg):
-    name, count = next(iter(conventions(cfg).items()))
-    return name if _far(stated, count) <= 0.01 * stated else None
 
 
 def _with(**changes):
@@ -64,24 +53,20 @@ def _signed(distance):
     return _with(key=distance), _with(key=distance, within=lambda a, b: distance(a, b) <= 0.01 * a)
 
 
-def _of_the_name(function):
-    """`function` of a right answer's name and of all names' counts; None where None is right."""
-    return lambda stated, cfg: (name := _named(stated, cfg)) and function(name, conventions(cfg))
-
-
 EXERCISE = Exercise(
     target="An example: for the course model 128000 gives 'entries of state_dict', and 150000 gives None.",
     probe=Cases(
         _cases,
         right=_named,
         mistakes={
-            "this is the first name each time; compare the stated number with every count.": (
-                lambda stated, cfg: "all unique parameters"
+            "a name comes even if no count is near: more than 1 % away, the result is None.": _with(
+                within=lambda a, b: True
             ),
-            "only the first count is looked at, and the others never: a `return` ends the loop.": _the_first_alone,
-            "a name comes even if no count is near: more than 1 % away, the result is None.": _with(within=_always),
             "this is 1 % of the count; the text says 1 % of the stated number, which is a little more or less.": _with(
                 within=lambda a, b: _far(a, b) <= 0.01 * b
+            ),
+            "only the first count is looked at, and the others never: a `return` ends the loop.": (
+                lambda stated, cfg: _the_first(stated, cfg, turn=lambda items: list(items)[:1])
             ),
             "only an exact number gets its name; stated numbers are rounded, so allow 1 % of the number.": _within(
                 0, 0.01, 1
@@ -89,11 +74,10 @@ EXERCISE = Exercise(
             "a fixed distance is allowed; 1 % of a large model is more than 1 % of a small one.": _within(
                 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000
             ),
-            "too much is allowed; 1 % is 0.01 of the number.": _shares(0.02, 0.05, 0.1),
-            "too little is allowed; 1 % is 0.01 of the number, with nothing more to divide.": _shares(0.001, 0.0001),
+            "another share is allowed; 1 % is 0.01 of the number.": _shares(0.02, 0.05, 0.1, 0.001, 0.0001),
             "this is a count within 1 %, the first or the last one; another one is nearer.": (
                 _the_first,
-                lambda stated, cfg: _the_first(stated, cfg, turn=lambda items: reversed(list(items))),
+                lambda stated, cfg: _the_first(stated, cfg, turn=lambda items: list(items)[::-1]),
             ),
             "the largest count always wins: a distance has no sign, so take `abs`.": _signed(lambda a, b: a - b),
             "the smallest count always wins: `min` needs a `key`, and a distance has no sign, so take `abs`.": (
@@ -104,11 +88,8 @@ EXERCISE = Exercise(
                 _with(within=lambda a, b: b - a <= 0.01 * a),
             ),
             "this is the count, and its name is wanted; or None, where it is more than 1 % away.": (
-                _of_the_name(lambda name, counts: counts[name]),
-                lambda stated, cfg: conventions(cfg)[_named(stated, cfg, within=_always)],
-            ),
-            "the name and its count come together; the name alone is wanted.": (
-                _of_the_name(lambda name, counts: (name, counts[name]))
+                lambda stated, cfg: (name := _named(stated, cfg)) and conventions(cfg)[name],
+                lambda stated, cfg: conventions(cfg)[_named(stated, cfg, within=lambda a, b: True)],
             ),
         },
         signs={

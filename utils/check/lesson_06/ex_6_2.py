@@ -30,24 +30,14 @@ EXERCISE = Exercise(
             "the positions are right, but as floats; they pick rows of a table, so they are whole numbers.": _are_floats,
         },
         mistakes={
-            "the positions start at 0; the tokens in the cache come first.": lambda length, n_new: torch.arange(n_new),
-            "the positions start at 1, without the tokens in the cache, which come first.": (
-                lambda length, n_new: torch.arange(1, n_new + 1)
+            "the positions start at 0, or at 1; the tokens in the cache come first.": (
+                lambda length, n_new: torch.arange(n_new),
+                lambda length, n_new: torch.arange(1, n_new + 1),
             ),
             "they start one too high: positions count from 0, so the cache holds 0 to length - 1.": (
                 lambda length, n_new: _positions(length + 1, n_new)
             ),
-            "they start one too low, at the last token that the cache holds.": (
-                lambda length, n_new: _positions(length - 1, n_new)
-            ),
-            "this is only the first position; each new token has one, in a tensor of n_new.": _forms(
-                lambda length, n_new: length
-            ),
-            "this is one number, above the first position: the cache holds the positions 0 to length - 1. And each new "
-            "token has a position.": _forms(lambda length, n_new: length + 1),
-            "this is the last position of the cache, which is taken; and each new token has one.": _forms(
-                lambda length, n_new: length - 1
-            ),
+            "this is only the first position; each new token has one.": _forms(lambda length, n_new: length),
             "this is how many tokens there are in the end; a position is wanted for each new one.": _forms(
                 lambda length, n_new: length + n_new
             ),
@@ -57,14 +47,9 @@ EXERCISE = Exercise(
             "all new tokens get the same position.": (
                 lambda length, n_new: torch.full((n_new,), length),
                 lambda length, n_new: torch.full((n_new,), length + 1),
-                lambda length, n_new: torch.zeros(n_new),
             ),
-            "these are the positions of the tokens in the cache.": lambda length, n_new: torch.arange(length),
             "these are all positions; only those of the new tokens are wanted.": (
                 lambda length, n_new: torch.arange(length + n_new)
-            ),
-            "the two numbers are swapped: `length` tokens are there, and `n_new` come.": (
-                lambda length, n_new: _positions(n_new, length)
             ),
             "the end is taken for a number of tokens: `arange` stops before its second argument.": (
                 lambda length, n_new: torch.arange(length, n_new)

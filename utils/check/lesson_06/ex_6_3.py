@@ -44,15 +44,9 @@ def _naive(q, k, v):
     return weights / weights.sum(-1, keepdim=True) @ v
 
 
-def _square_mask(q, k, v):
-    length = k.shape[2]
-    return _scores(q, k).masked_fill(torch.ones(length, length).tril() == 0, -math.inf).softmax(-1) @ v
-
-
-def _masks_itself(q, k, v):
-    scores = _scores(q, k)
-    scores[..., -1] = -math.inf
-    return scores.softmax(-1) @ v
+def _masked(hidden):
+    """Attention with some keys hidden, where hidden(S) is True."""
+    return lambda q, k, v: _scores(q, k).masked_fill(hidden(k.shape[2]), -math.inf).softmax(-1) @ v
 
 
 EXERCISE = Exercise(
@@ -65,9 +59,11 @@ EXERCISE = Exercise(
             "only the first key is seen: a causal mask lines up with the first token, and this query is the last.": (
                 lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
             ),
-            "the mask is for a query at every token, and there is one query, the last.": _square_mask,
+            "the mask is for a query at every token, and there is one query, the last.": (
+                _masked(lambda S: torch.ones(S, S).tril() == 0)
+            ),
             "the newest token does not see itself; its own key and value count too.": (
-                _masks_itself,
+                _masked(lambda S: torch.arange(S) == S - 1),
                 lambda q, k, v: _attend(q, k[:, :, :-1], v[:, :, :-1]),
             ),
             "the scores are not scaled: divide them by the root of d_head.": _scaled(lambda q, k: 1),
@@ -82,13 +78,8 @@ EXERCISE = Exercise(
             "the weights are divided by the root of d_head after the softmax; divide the scores, before it.": (
                 lambda q, k, v: (q @ k.transpose(-2, -1)).softmax(-1) / math.sqrt(q.shape[-1]) @ v
             ),
-            "every kept token asks here; there is one query, q.": lambda q, k, v: _attend(k, k, v),
             "the softmax runs along the one query, so each weight is 1; it runs along the keys.": (
                 lambda q, k, v: _scores(q, k).softmax(-2) @ v
-            ),
-            "there is no softmax: the weights must be positive and sum to 1.": lambda q, k, v: _scores(q, k) @ v,
-            "all values count the same; the query and the keys decide how much.": (
-                lambda q, k, v: v.mean(2, keepdim=True)
             ),
             "these are the weights; what is wanted is the values, added up with them.": (
                 lambda q, k, v: _scores(q, k).softmax(-1)

@@ -45,9 +45,6 @@ EXERCISE = Exercise(
             "it is divided by bytes_per_number; each number takes so many bytes, so multiply.": (
                 lambda L, d, n, B, b: 2 * L * d * n * B / b
             ),
-            "these are the weights of the blocks; a cache holds keys and values, of the width d each.": (
-                lambda L, d, n, B, b: 12 * L * d * d * b
-            ),
             "the sizes are added; they multiply.": (
                 lambda L, d, n, B, b: L + d + n + B + b,
                 lambda L, d, n, B, b: 2 * (L + d + n + B + b),

@@ -6,18 +6,12 @@ from utils.pretrained import KNOWN_CONFIGS
 
 
 def _cases():
-    return [
-        ({"n_embd": 12, "n_head": 2, "n_layer": 3},),
-        ({"hidden_size": 10, "num_attention_heads": 2},),
-        ({"hidden_size": 12, "num_attention_heads": 6, "num_key_value_heads": 3},),
-        ({"hidden_size": 12, "num_attention_heads": 3, "head_dim": None},),
-        ({"n_embd": 12, "n_head": 3, "head_dim": None},),
-        ({"hidden_size": 1_024, "num_attention_heads": 16, "head_dim": 128},),
-        ({"hidden_size": 12, "num_attention_heads": 2, "head_dim": 4},),
-        ({"n_embd": 12, "n_head": 2, "head_dim": 5},),
-        (KNOWN_CONFIGS["GPT-2 small"],),
-        (KNOWN_CONFIGS["Llama-3-8B"],),
-    ]
+    gpt2 = {"n_embd": 12, "n_head": 2, "n_layer": 3}
+    llama = {"hidden_size": 12, "num_attention_heads": 3}
+    more = {}, {"head_dim": None}, {"head_dim": 5}
+    grouped = {"hidden_size": 12, "num_attention_heads": 6, "num_key_value_heads": 3}
+    whole = KNOWN_CONFIGS["GPT-2 small"], KNOWN_CONFIGS["Llama-3-8B"]
+    return [(config,) for config in (*(kind | head for head in more for kind in (gpt2, llama)), grouped, *whole)]
 
 
 def _width(config):
@@ -53,17 +47,8 @@ def _alone(width, heads):
 
 def _by_kind(is_gpt2):
     """The right number, if the kind of file is told by `is_gpt2` and not by the names in it."""
-
-    def quotient(config):
-        names = ("n_embd", "n_head") if is_gpt2(config) else ("hidden_size", "num_attention_heads")
-        return config[names[0]] // config[names[1]]
-
-    return lambda config: _head_size(config, quotient)
-
-
-def _by(*keys):
-    """The width divided by what stands under the first of some keys that a file has."""
-    return _by_two(lambda config: _width(config) // config[next(key for key in keys if key in config)])
+    gpt2, llama = _alone("n_embd", "n_head")[1], _alone("hidden_size", "num_attention_heads")[1]
+    return lambda config: gpt2(config) if is_gpt2(config) else llama(config)
 
 
 EXERCISE = Exercise(
@@ -99,26 +84,13 @@ EXERCISE = Exercise(
                 _by_kind(lambda config: config.get("model_type") == "gpt2"),
                 _by_kind(lambda config: config.get("model_type") != "llama"),
             ),
-            "it is divided by the key-value heads; the width is shared out among the heads that ask.": (
-                *_by("num_key_value_heads", "n_head", "num_attention_heads"),
-                *_by("num_key_value_heads", "n_head"),
+            "it is divided by the key-value heads; the width is shared out among the heads that ask.": _by_two(
+                lambda c: _width(c) // (c.get("num_key_value_heads") or _heads(c)),
+                lambda c: _width(c) // c[next(key for key in ("n_head", "num_key_value_heads") if key in c)],
             ),
-            "it is divided by the layers; the heads share the width, and each layer has all of it.": (
-                *_by("n_layer", "num_hidden_layers"),
-                *_by("n_layer", "n_head", "num_attention_heads"),
-            ),
-            "this is the number of heads; the width of one is wanted.": _by_two(_heads),
             "this is the whole width d, not that of one head; the heads share it.": (
-                *_by_two(_width, lambda config: config["n_embd"], lambda config: config.get("n_embd")),
-                *_by_two(lambda config: config["hidden_size"], lambda config: config.get("hidden_size")),
+                *_by_two(_width, lambda config: config["n_embd"], lambda config: config["hidden_size"]),
                 lambda config: config.get("head_dim", _width(config)),
-            ),
-            "a given `head_dim` is divided by the heads; it is the width of one head already.": (
-                lambda config: _head_size(config, _width) // _heads(config)
-            ),
-            "a given `head_dim` holds, be it larger or smaller than the quotient.": (
-                lambda config: max(config.get("head_dim") or 0, _quotient(config)),
-                lambda config: min(_head_size(config), _quotient(config)),
             ),
         },
     ),

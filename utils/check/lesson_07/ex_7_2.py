@@ -33,9 +33,6 @@ EXERCISE = Exercise(
             "null comes through: `get` takes its second argument for a missing key, not for one that is None.": (
                 lambda config: config.get("n_inner", 4 * config["n_embd"])
             ),
-            "null, which is None in Python, is taken for a number here; it stands for the usual width.": (
-                lambda config: int(config.get("n_inner", 4 * config["n_embd"]))
-            ),
             "`n_inner` is returned as it stands, and there it says nothing; then the width follows from `n_embd`.": (
                 lambda config: config.get("n_inner"),
                 lambda config: config["n_inner"],
@@ -49,11 +46,6 @@ EXERCISE = Exercise(
             "without `n_inner` the MLP is as wide as the stream here; it is wider.": (
                 lambda config: _mlp_width(config, 1)
             ),
-            "this is the model's width; the MLP's is wanted.": lambda config: config["n_embd"],
-            "the usual width is 8/3 of `n_embd` here, as with three matrices in the MLP; GPT-2 has two.": (
-                lambda config: _mlp_width(config, 8 / 3),
-                lambda config: config.get("n_inner") or 8 * config["n_embd"] // 3,
-            ),
             "`n_inner` is multiplied as well; it is the width already.": (
                 lambda config: 4 * (config.get("n_inner") or config["n_embd"]),
                 lambda config: (config.get("n_inner") or 4) * config["n_embd"],
@@ -61,12 +53,6 @@ EXERCISE = Exercise(
             ),
             "null, or a missing key, becomes 0; it stands for the usual width.": (
                 lambda config: config.get("n_inner") or 0
-            ),
-            "this is for GPT-2 small's width, whatever the file says; the usual width follows from `n_embd`.": (
-                lambda config: config.get("n_inner") or 3_072
-            ),
-            "these are the parameters of the MLP's matrices; its width is wanted.": (
-                lambda config: 2 * config["n_embd"] * _mlp_width(config)
             ),
             "a given `n_inner` holds, be it larger or smaller than the usual width.": (
                 lambda config: max(config.get("n_inner") or 0, 4 * config["n_embd"]),

@@ -8,23 +8,9 @@ from utils.check.engine import Exercise
 from utils.pretrained import TRANSPOSED, to_course_name
 
 NAMES = (
-    "transformer.wte.weight",
-    "wpe.weight",
-    "transformer.h.0.ln_1.weight",
-    "transformer.h.0.ln_1.bias",
-    "transformer.h.0.attn.c_attn.weight",
-    "transformer.h.0.attn.c_attn.bias",
-    "transformer.h.11.attn.c_proj.weight",
-    "transformer.h.11.attn.c_proj.bias",
-    "h.3.attn.c_attn.weight",
-    "h.3.mlp.c_fc.weight",
-    "h.3.mlp.c_fc.bias",
-    "transformer.h.3.mlp.c_proj.weight",
-    "h.3.mlp.c_proj.bias",
-    "h.3.ln_2.weight",
-    "transformer.ln_f.weight",
-    "ln_f.bias",
-)
+    "wte.weight h.0.ln_1.weight h.0.ln_1.bias h.0.attn.c_attn.weight h.0.attn.c_attn.bias h.11.attn.c_proj.weight "
+    "h.11.attn.c_proj.bias h.3.mlp.c_fc.weight h.3.mlp.c_fc.bias h.3.mlp.c_proj.weight ln_f.weight ln_f.bias"
+).split()
 
 
 def _is_turned(name):
@@ -62,16 +48,14 @@ def _is_flag(value):
 EXERCISE = Exercise(
     target='An example: "transformer.h.5.ln_2.bias" gives ("h.5.ln_2.bias", False).',
     probe=Cases(
-        lambda: [(name,) for name in NAMES],
+        lambda: [(prefix + name,) for name in NAMES for prefix in ("transformer.", "")],
         right=lambda name: (to_course_name(name), _is_turned(name)),
         mistakes={
             "nothing is marked; four matrices of each block are transposed.": _marking(lambda name: False),
             "every weight is marked, those of tables and layer norms too; only four matrices of a block are "
             "transposed.": _marking(lambda name: name.endswith("weight"), lambda name: True),
-            "the tables are marked; they are stored as the course has them, a row for each token.": _marking(
-                lambda name: name.endswith("weight") and "ln_" not in name
-            ),
-            "the weights of layer norms are marked; a vector has nothing to transpose.": _marking(
+            "the weights of tables or layer norms are marked; only the four matrices of a block are transposed.": _marking(
+                lambda name: name.endswith("weight") and "ln_" not in name,
                 lambda name: name.endswith("weight") and ("ln_" in name or ".c_" in name),
                 lambda name: name.endswith("weight") and "h." in name,
             ),
@@ -85,9 +69,6 @@ EXERCISE = Exercise(
                 *map(_but, ("mlp.c_proj", "c_proj", "mlp", "attn.", "c_fc", "c_attn")),
                 lambda name: "c_attn.weight" in name,
             ),
-            "the flag is the wrong way round: True says that the tensor is transposed.": _marking(
-                lambda name: not _is_turned(name)
-            ),
             "the same tensors are transposed with the prefix and without it; yours marks those of one kind of file.": (
                 _marking(
                     lambda name: _is_turned(name) and name.startswith("transformer."),
@@ -100,7 +81,7 @@ EXERCISE = Exercise(
                 lambda name: name.split("transformer.")[1],
                 lambda name: name.partition("transformer.")[2],
             ),
-            "`strip` takes off single letters, at both ends, and not a word; `removeprefix` takes off a word.": _calling(
+            "`strip` takes off single letters, at both ends, and not a word; `removeprefix` does.": _calling(
                 lambda name: name.strip("aefmnorst."), lambda name: name.strip("aefmnorst")
             ),
             "parts of the name are taken off; it is all that follows the prefix: block, layer and kind.": _calling(
@@ -109,12 +90,6 @@ EXERCISE = Exercise(
                 lambda name: name.split(".")[-1],
                 lambda name: to_course_name(name).removeprefix("h."),
                 lambda name: to_course_name(name).rpartition(".")[0],
-            ),
-            "the token table is called the head; it keeps its name `wte`, and the head is tied to it.": _calling(
-                lambda name: to_course_name(name).replace("wte", "lm_head")
-            ),
-            "the name says `.T` now; names stay, and the second result says that the tensor is transposed.": _calling(
-                lambda name: to_course_name(name) + (".T" if _is_turned(name) else "")
             ),
             "the dot of the prefix is left at the front.": _calling(lambda name: name.removeprefix("transformer")),
         },

@@ -29,7 +29,6 @@ EXERCISE = Exercise(
             "the head is missing, and each number is counted with one operation: it is multiplied and added.": (
                 lambda V, d, L: 12 * L * d * d
             ),
-            "this is the head alone; the matrices of the blocks come before it.": lambda V, d, L: 2 * V * d,
             "the look-up is counted as well; it picks a row and costs none, the scores at the end do.": (
                 lambda V, d, L: _flops(V, d, L) + 2 * V * d,
                 lambda V, d, L: _flops(V, d, L) + V * d,
@@ -54,16 +53,12 @@ EXERCISE = Exercise(
                 lambda V, d, L: _flops(V, d, L) + 13 * L * d,
             ),
             "a block has 12 times the *square* of d; yours has 12 d.": lambda V, d, L: 2 * (12 * L * d + V * d),
-            "the layers are squared with the width; each block has its own 12 d², so the layers multiply once.": (
-                lambda V, d, L: 2 * (12 * (L * d) ** 2 + V * d)
-            ),
             "the head has V times d numbers, a row of d for each token of the vocabulary; yours has others.": (
                 lambda V, d, L: 2 * (12 * L * d * d + V),
                 lambda V, d, L: 2 * (12 * L * d * d + V + d),
                 lambda V, d, L: 2 * (12 * L * d * d + V * V),
                 lambda V, d, L: 2 * (12 * L * d * d + V * d * d),
             ),
-            "blocks and head are multiplied; they follow each other, so add.": lambda V, d, L: 24 * L * V * d**3,
         },
         terms=_TERMS,
     ),

@@ -31,35 +31,23 @@ EXERCISE = Exercise(
         mistakes={
             **rule(_price),
             **speeds(_price),
-            "every second is paid with the price of an hour; an hour has 3,600 of them.": (
-                lambda *case: _price(*case) * 3600
-            ),
-            "every minute is paid with the price of an hour.": lambda *case: _price(*case) * 60,
-            "every day is paid with the price of an hour.": lambda *case: _price(*case) / 24,
-            "the price is multiplied by 24; it is for an hour, and the work takes so many hours.": (
-                lambda *case: _price(*case) * 24
+            "every second, minute or day is paid with the price of an hour; an hour has 3,600 seconds.": tuple(
+                lambda *case, times=times: _price(*case) * times for times in (3600, 60, 1 / 24)
             ),
             "it is divided by the price; more hours cost more, and so does a more expensive hour.": (
                 lambda *case: _price(*case) / case[-1] ** 2
             ),
-            "these are the hours; each has its price.": lambda *case: _price(*case) / case[-1],
             "these are the seconds, or the days; hours have a price.": (
                 lambda *case: _price(*case) / case[-1] * 3600,
                 lambda *case: _price(*case) / case[-1] / 24,
             ),
-            "these are the FLOPs; how long do they take, and what does that cost?": lambda N, D, *rest: 6 * N * D,
-            "every FLOP is paid; divide by the speed, and by the seconds of an hour.": lambda N, D, s, p: 6 * N * D * p,
             "the quotient is upside down: work divided by speed is time.": (
                 lambda *case: 1 / _price(*case),
                 lambda N, D, speed, per_hour: speed / (6 * N * D) / 3600 * per_hour,
             ),
-            "parameters and tokens are added; each token passes each parameter.": (
-                lambda N, D, *case: _price(N + D, 1, *case)
-            ),
             "the tokens are taken for 20 for each parameter; their number is given.": (
                 lambda N, D, *case: _price(N, 20 * N, *case)
             ),
-            "this is in hundredths; the currency is that of the price.": lambda *case: _price(*case) * 100,
             "the price, or the hours, are rounded; leave the fraction.": (
                 lambda *case: _price(*case) // 1,
                 lambda *case: round(_price(*case)),

@@ -37,9 +37,6 @@ EXERCISE = Exercise(
         right=_best,
         mistakes={
             "the root is missing: with D put in, the budget holds N times N.": _of_size(lambda C, r: C / (6 * r)),
-            "the quotient is squared; N times N is the quotient, so take its root.": _of_size(
-                lambda C, r: (C / (6 * r)) ** 2
-            ),
             "the root is taken of a part alone: `**` binds more strongly than `/`, so put the whole quotient in "
             "brackets.": _of_size(
                 lambda C, r: C / math.sqrt(6 * r),
@@ -67,25 +64,20 @@ EXERCISE = Exercise(
                 *_of_size(lambda C, r: math.sqrt(C / 120))[:1],
                 *_tokens(lambda C, N, r: 20 * N),
             ),
-            "the default of `tokens_per_param` is 1 here; it is 20.": lambda C, r=1: _best(C, r),
-            "`tokens_per_param` may be left out: give it 20 as its default.": lambda C, r: _best(C, r),
-            "your function has no `tokens_per_param`; it is called with one input and with two.": lambda C: _best(C),
+            "`tokens_per_param` is an input too, which may be left out: it has 20 as its default.": (
+                lambda C: _best(C),
+                lambda C, r: _best(C, r),
+            ),
             "the size is right; each parameter wants `tokens_per_param` tokens, so multiply.": _tokens(
                 lambda C, N, r: N, lambda C, N, r: N / r, lambda C, N, r: N + r, lambda C, N, r: r
             ),
             "the size is right; what it leaves of the budget for tokens is C / (6 N).": _tokens(
                 lambda C, N, r: C / N, lambda C, N, r: C / (2 * N), lambda C, N, r: r * N * N, lambda C, N, r: C
             ),
-            "the two are swapped: the size comes first, then the tokens, `tokens_per_param` of them for each parameter.": (
-                lambda C, r=20: _best(C, r)[::-1]
-            ),
+            "the two are swapped: the size comes first, then the tokens.": (lambda C, r=20: _best(C, r)[::-1]),
             "this is one of the two; size and tokens are wanted: `return N, D`.": (
                 lambda C, r=20: _best(C, r)[0],
                 lambda C, r=20: _best(C, r)[1],
-            ),
-            "this is in millions, or billions; plain numbers are wanted.": (
-                lambda C, r=20: tuple(part / 1e9 for part in _best(C, r)),
-                lambda C, r=20: tuple(part / 1e6 for part in _best(C, r)),
             ),
         },
         results=("the parameters", "the tokens"),
