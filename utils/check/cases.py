@@ -23,6 +23,8 @@ class Cases:
     mistakes: diagnosis -> a function that makes the mistake, or several, the most particular first; one that raises
     matches an answer that raises. signs: diagnosis -> predicate of result and wanted result, for what no such function
     shows. terms: what a count is made of, named (terms.py). results: what the several results of a tuple are called.
+    view: the function that is compared, made of an answer (with the right and the wrong alike), such as one that also
+    gives what the answer changes in place.
     """
 
     cases: Callable[[], list[tuple]]
@@ -31,10 +33,11 @@ class Cases:
     signs: Mapping[str, Callable] = field(default_factory=dict)
     terms: Terms | None = None
     results: tuple[str, ...] = ()
+    view: Callable = lambda function: function
 
     def __call__(self, function) -> None:
         """Raise Wrong for a wrong answer."""
-        run = Run(function, self.cases(), self.right, self.results)
+        run = Run(self.view(function), self.cases(), self.view(self.right), self.results)
         wrong = run.first_wrong(self.signs)
         if wrong is None:
             return
@@ -52,9 +55,8 @@ class Cases:
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""
-        return all(
-            differs(_outcome(call, function, *args), self.right(*copy.deepcopy(args))) is None for args in self.cases()
-        )
+        seen, right = self.view(function), self.view(self.right)
+        return all(differs(_outcome(call, seen, *args), right(*copy.deepcopy(args))) is None for args in self.cases())
 
     def rows(self) -> Iterator[tuple[str, Callable]]:
         """Each diagnosis with a function that must get it."""
@@ -65,7 +67,7 @@ class Cases:
     def _named(self, run):
         """The diagnosis of the first mistake that has the student's outcome in every case."""
         for diagnosis, mistake in self.rows():
-            made = [_outcome(mistake, *copy.deepcopy(args)) for args in run.arguments]
+            made = [_outcome(self.view(mistake), *copy.deepcopy(args)) for args in run.arguments]
             raised = [isinstance(outcome, Exception) for outcome in made]
             if all(map(same_outcome, made, run.results)) and not all(raised):
                 return diagnosis
