@@ -39,7 +39,7 @@ def _with_store(answer):
     return appended
 
 
-def _made(first=lambda store, length, T: length, number=lambda store, length, new: length + new.shape[2], dim=2):
+def _made(first=lambda s, n, T: n, number=lambda s, n, new: n + new.shape[2], dim=2):
     """The right function, but for where it begins, what it returns, or the dimension that it counts."""
 
     def answer(store, length, new):
@@ -68,65 +68,47 @@ def _to_the_end(store, length, new):
     return length + new.shape[2]
 
 
-MISTAKES = {
-    "the new tokens are written over those held; the first free one of the store is `length`.": (
-        _made(lambda store, length, T: 0),
-        _made(lambda store, length, T: max(length - 1, 0)),
-    ),
-    "the new tokens are written at the end of the room; the store is filled from the left.": (
-        _made(lambda store, length, T: store.shape[2] - T)
-    ),
-    "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
-        lambda store, length, new: length + new.shape[2],
-        lambda store, length, new: torch.cat([store[:, :, :length], new], 2),
-    ),
-    "these were held before; the new ones count too.": _made(number=lambda store, length, new: length),
-    "these are the new ones; those held before count too.": _made(number=lambda store, length, new: new.shape[2]),
-    "one token is counted, and `new` may hold several.": _made(number=lambda store, length, new: length + 1),
-    "this is the room, and not how many tokens are held.": _made(number=lambda store, length, new: store.shape[2]),
-    "these are the tokens; how many are held now is wanted, since the store itself is changed in place.": (
-        _made(number=lambda store, length, new: store),
-        _made(number=lambda store, length, new: store[:, :, : length + new.shape[2]]),
-        _made(number=lambda store, length, new: (store, length + new.shape[2])),
-    ),
-    "another dimension is counted; tokens lie along the third of the four.": tuple(
-        _made(number=lambda store, length, new, dim=dim: length + new.shape[dim], dim=at)
-        for dim in (0, 1, 3)
-        for at in (2, dim)
-    ),
-    "the slice runs along another dimension; tokens lie along the third of the four.": tuple(map(_along, (0, 1, 3))),
-    "this is the room of one token, and `new` may hold several: `store[:, :, a:b]` is that of several.": _one_token,
-    "the slice has no end, so it is as long as the room left; it is as long as `new`.": _to_the_end,
-}
-
-
-class _Probe:
-    """The cases, for an answer that changes its store in place."""
-
-    inside = Cases(
-        _cases,
-        right=_with_store(_made()),
-        mistakes={
-            diagnosis: tuple(map(_with_store, made if isinstance(made, tuple) else (made,)))
-            for diagnosis, made in MISTAKES.items()
-        },
-        results=("the number of tokens held now", "the store"),
-    )
-
-    def __call__(self, answer):
-        self.inside(_with_store(answer))
-
-    def agrees(self, answer):
-        return self.inside.agrees(_with_store(answer))
-
-    def rows(self):
-        return ((diagnosis, mistake.__wrapped__) for diagnosis, mistake in self.inside.rows())
-
-
 EXERCISE = Exercise(
     target="An example: a store with room for 4 tokens of one number each holds 5, 6 (length = 2). "
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
-    probe=_Probe(),
+    probe=Cases(
+        _cases,
+        right=_made(),
+        view=_with_store,
+        results=("the number of tokens held now", "the store"),
+        mistakes={
+            "the new tokens are written over those held; the first free one of the store is `length`.": (
+                _made(lambda s, n, T: 0),
+                _made(lambda s, n, T: max(n - 1, 0)),
+            ),
+            "the new tokens are written at the end of the room; the store is filled from the left.": (
+                _made(lambda s, n, T: s.shape[2] - T)
+            ),
+            "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
+                lambda s, n, new: n + new.shape[2],
+                lambda s, n, new: torch.cat([s[:, :, :n], new], 2),
+            ),
+            "these were held before; the new ones count too.": _made(number=lambda s, n, new: n),
+            "these are the new ones; those held before count too.": _made(number=lambda s, n, new: new.shape[2]),
+            "one token is counted, and `new` may hold several.": _made(number=lambda s, n, new: n + 1),
+            "this is the room, and not how many tokens are held.": _made(number=lambda s, n, new: s.shape[2]),
+            "these are the tokens; how many are held now is wanted, since the store itself is changed in place.": (
+                _made(number=lambda s, n, new: s),
+                _made(number=lambda s, n, new: s[:, :, : n + new.shape[2]]),
+                _made(number=lambda s, n, new: (s, n + new.shape[2])),
+            ),
+            "another dimension is counted; tokens lie along the third of the four.": tuple(
+                _made(number=lambda s, n, new, dim=dim: n + new.shape[dim], dim=at)
+                for dim in (0, 1, 3)
+                for at in (2, dim)
+            ),
+            "the slice runs along another dimension; tokens lie along the third of the four.": tuple(
+                map(_along, (0, 1, 3))
+            ),
+            "this is the room of one token, and `new` may hold several, which take `store[:, :, a:b]`.": _one_token,
+            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _to_the_end,
+        },
+    ),
     meaning="room is taken once and filled from the left, so a step writes only what is new.",
     hints=(
         "The tokens 0 to length - 1 are there. Where does the first new one go, and where does the last one end?",

@@ -18,7 +18,7 @@ def _are_floats(result, want):
 
 def _forms(number):
     """A mistake that gives one number: by itself, and as the only one of a list."""
-    return number, lambda length, n_new: [number(length, n_new)]
+    return number, lambda n, T: [number(n, T)]
 
 
 EXERCISE = Exercise(
@@ -27,36 +27,32 @@ EXERCISE = Exercise(
         lambda: [(5, 3), (3, 1), (0, 4), (2, 2), (31, 1), (7, 12)],
         right=_positions,
         signs={
-            "the positions are right, but as floats; they pick rows of a table, so they are whole numbers.": _are_floats,
+            "the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats,
         },
         mistakes={
             "the positions start at 0, or at 1; the tokens in the cache come first.": (
-                lambda length, n_new: torch.arange(n_new),
-                lambda length, n_new: torch.arange(1, n_new + 1),
+                lambda n, T: torch.arange(T),
+                lambda n, T: torch.arange(1, T + 1),
             ),
             "they start one too high: positions count from 0, so the cache holds 0 to length - 1.": (
-                lambda length, n_new: _positions(length + 1, n_new)
+                lambda n, T: _positions(n + 1, T)
             ),
-            "this is only the first position; each new token has one.": _forms(lambda length, n_new: length),
+            "this is only the first position; each new token has one.": _forms(lambda n, T: n),
             "this is how many tokens there are in the end; a position is wanted for each new one.": _forms(
-                lambda length, n_new: length + n_new
+                lambda n, T: n + T
             ),
-            "this is the last position alone; each new token has one.": _forms(
-                lambda length, n_new: length + n_new - 1
-            ),
+            "this is the last position alone; each new token has one.": _forms(lambda n, T: n + T - 1),
             "all new tokens get the same position.": (
-                lambda length, n_new: torch.full((n_new,), length),
-                lambda length, n_new: torch.full((n_new,), length + 1),
+                lambda n, T: torch.full((T,), n),
+                lambda n, T: torch.full((T,), n + 1),
             ),
-            "these are all positions; only those of the new tokens are wanted.": (
-                lambda length, n_new: torch.arange(length + n_new)
-            ),
+            "these are all positions; only those of the new tokens are wanted.": (lambda n, T: torch.arange(n + T)),
             "the end is taken for a number of tokens: `arange` stops before its second argument.": (
-                lambda length, n_new: torch.arange(length, n_new)
+                lambda n, T: torch.arange(n, T)
             ),
             "there is a dimension too many: one row of positions serves every sequence, in the shape (n_new,).": (
-                lambda length, n_new: _positions(length, n_new)[None],
-                lambda length, n_new: _positions(length, n_new)[:, None],
+                lambda n, T: _positions(n, T)[None],
+                lambda n, T: _positions(n, T)[:, None],
             ),
         },
     ),

@@ -60,18 +60,18 @@ EXERCISE = Exercise(
         mistakes={
             "`head_dim` is given and does not count; where a file gives it, that number holds.": _quotient,
             "`head_dim` counts beside one family's names alone; where a file gives it, that number holds.": (
-                lambda config: _quotient(config) if "n_embd" in config else _head_size(config),
-                lambda config: _head_size(config) if "n_embd" in config else _quotient(config),
+                lambda c: _quotient(c) if "n_embd" in c else _head_size(c),
+                lambda c: _head_size(c) if "n_embd" in c else _quotient(c),
             ),
             "`head_dim` is there and null, and null says as much as a missing key: the width is divided then.": (
-                lambda config: config["head_dim"] if "head_dim" in config else _quotient(config)
+                lambda c: c["head_dim"] if "head_dim" in c else _quotient(c)
             ),
             "`head_dim` is taken where it is missing or null; not every file gives it, so divide the width then.": (
-                lambda config: config["head_dim"],
-                lambda config: config.get("head_dim"),
+                lambda c: c["head_dim"],
+                lambda c: c.get("head_dim"),
             ),
             "`head_dim` is missing from most files; `config.get` asks for a key that may not be there.": (
-                lambda config: _quotient(config) if config["head_dim"] is None else config["head_dim"]
+                lambda c: _quotient(c) if c["head_dim"] is None else c["head_dim"]
             ),
             "these are GPT-2's names alone; Llama's file says `hidden_size` and `num_attention_heads`.": _alone(
                 "n_embd", "n_head"
@@ -80,17 +80,17 @@ EXERCISE = Exercise(
                 "hidden_size", "num_attention_heads"
             ),
             "`model_type` is not in every file here; which names there are tells the two kinds apart.": (
-                _by_kind(lambda config: config["model_type"] == "gpt2"),
-                _by_kind(lambda config: config.get("model_type") == "gpt2"),
-                _by_kind(lambda config: config.get("model_type") != "llama"),
+                _by_kind(lambda c: c["model_type"] == "gpt2"),
+                _by_kind(lambda c: c.get("model_type") == "gpt2"),
+                _by_kind(lambda c: c.get("model_type") != "llama"),
             ),
             "it is divided by the key-value heads; the width is shared out among the heads that ask.": _by_two(
                 lambda c: _width(c) // (c.get("num_key_value_heads") or _heads(c)),
                 lambda c: _width(c) // c[next(key for key in ("n_head", "num_key_value_heads") if key in c)],
             ),
             "this is the whole width d, not that of one head; the heads share it.": (
-                *_by_two(_width, lambda config: config["n_embd"], lambda config: config["hidden_size"]),
-                lambda config: config.get("head_dim", _width(config)),
+                *_by_two(_width, lambda c: c["n_embd"], lambda c: c["hidden_size"]),
+                lambda c: c.get("head_dim", _width(c)),
             ),
         },
     ),

@@ -29,34 +29,30 @@ EXERCISE = Exercise(
         right=_mlp_width,
         mistakes={
             "`n_inner` is missing from this file, and that means the same as null; `config.get` asks for a key that "
-            "may not be there.": lambda config: config["n_inner"] or _mlp_width(config),
+            "may not be there.": lambda c: c["n_inner"] or _mlp_width(c),
             "null comes through: `get` takes its second argument for a missing key, not for one that is None.": (
-                lambda config: config.get("n_inner", 4 * config["n_embd"])
+                lambda c: c.get("n_inner", 4 * c["n_embd"])
             ),
             "`n_inner` is returned as it stands, and there it says nothing; then the width follows from `n_embd`.": (
-                lambda config: config.get("n_inner"),
-                lambda config: config["n_inner"],
+                lambda c: c.get("n_inner"),
+                lambda c: c["n_inner"],
             ),
             "`n_inner` is given here and does not count; where a file gives it, that number holds.": (
-                lambda config: 4 * config["n_embd"]
+                lambda c: 4 * c["n_embd"]
             ),
             "the usual width is three times `n_embd` here; that is for queries, keys and values.": (
-                lambda config: _mlp_width(config, 3)
+                lambda c: _mlp_width(c, 3)
             ),
-            "without `n_inner` the MLP is as wide as the stream here; it is wider.": (
-                lambda config: _mlp_width(config, 1)
-            ),
+            "without `n_inner` the MLP is as wide as the stream here; it is wider.": (lambda c: _mlp_width(c, 1)),
             "`n_inner` is multiplied as well; it is the width already.": (
-                lambda config: 4 * (config.get("n_inner") or config["n_embd"]),
-                lambda config: (config.get("n_inner") or 4) * config["n_embd"],
-                lambda config: 4 * config.get("n_inner", config["n_embd"]),
+                lambda c: 4 * (c.get("n_inner") or c["n_embd"]),
+                lambda c: (c.get("n_inner") or 4) * c["n_embd"],
+                lambda c: 4 * c.get("n_inner", c["n_embd"]),
             ),
-            "null, or a missing key, becomes 0; it stands for the usual width.": (
-                lambda config: config.get("n_inner") or 0
-            ),
+            "null, or a missing key, becomes 0; it stands for the usual width.": (lambda c: c.get("n_inner") or 0),
             "a given `n_inner` holds, be it larger or smaller than the usual width.": (
-                lambda config: max(config.get("n_inner") or 0, 4 * config["n_embd"]),
-                lambda config: min(_mlp_width(config), 4 * config["n_embd"]),
+                lambda c: max(c.get("n_inner") or 0, 4 * c["n_embd"]),
+                lambda c: min(_mlp_width(c), 4 * c["n_embd"]),
             ),
         },
     ),

@@ -62,42 +62,42 @@ EXERCISE = Exercise(
         right=_count,
         mistakes={
             "without `n_inner` the MLP is as wide as the stream here; it is wider.": _with(
-                width=lambda config: config.get("n_inner") or config["n_embd"]
+                width=lambda c: c.get("n_inner") or c["n_embd"]
             ),
             "`n_inner` is given here and does not count; it replaces 4 d as the MLP's width.": _with(
-                width=lambda config: 4 * config["n_embd"]
+                width=lambda c: 4 * c["n_embd"]
             ),
             "`n_inner` is null here, None in Python: then the MLP's width is 4 d, as if the key were missing.": _with(
-                width=lambda config: config.get("n_inner", 4 * config["n_embd"])
+                width=lambda c: c.get("n_inner", 4 * c["n_embd"])
             ),
             "`n_inner` is missing from most files; then the MLP's width is 4 d.": (
-                _with(width=lambda config: config["n_inner"]),
-                _with(width=lambda config: config["n_inner"] or 4 * config["n_embd"]),
+                _with(width=lambda c: c["n_inner"]),
+                _with(width=lambda c: c["n_inner"] or 4 * c["n_embd"]),
             ),
             "`n_inner` is multiplied by 4; it is the MLP's width already.": _with(
-                width=lambda config: 4 * (config.get("n_inner") or config["n_embd"])
+                width=lambda c: 4 * (c.get("n_inner") or c["n_embd"])
             ),
             "`tie_word_embeddings` is false here, and the head has no table of its own in your count.": _with(
-                tied=lambda config: True
+                tied=lambda c: True
             ),
             "where `tie_word_embeddings` is missing, yours has an untied head; a GPT-2 that says nothing is tied.": (
-                _with(tied=lambda config: config.get("tie_word_embeddings"))
+                _with(tied=lambda c: c.get("tie_word_embeddings"))
             ),
             "the flag is the wrong way round: false gives the head a table of its own, and true gives it none.": (
-                _with(tied=lambda config: not _tie(config)),
-                _with(tied=lambda config: not config.get("tie_word_embeddings")),
+                _with(tied=lambda c: not _tie(c)),
+                _with(tied=lambda c: not c.get("tie_word_embeddings")),
             ),
             "`tie_word_embeddings` is missing from most files; then the head is tied.": _with(
-                tied=lambda config: config["tie_word_embeddings"]
+                tied=lambda c: c["tie_word_embeddings"]
             ),
             "`n_ctx` is the course's word; these files say `n_positions`.": (
-                lambda config: _count(config | {"n_positions": config["n_ctx"]})
+                lambda c: _count(c | {"n_positions": c["n_ctx"]})
             ),
             "4 d numbers are missing in each block: are the two layer norms counted, and the biases of attention?": (
-                lambda config: _count(config) - 4 * config["n_embd"] * config["n_layer"]
+                lambda c: _count(c) - 4 * c["n_embd"] * c["n_layer"]
             ),
             "tables and final layer norm are counted once for each block; only the blocks repeat.": (
-                lambda config: config["n_layer"] * _count(config | {"n_layer": 1})
+                lambda c: c["n_layer"] * _count(c | {"n_layer": 1})
             ),
         },
         terms=_TERMS,

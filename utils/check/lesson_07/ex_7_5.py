@@ -54,7 +54,7 @@ EXERCISE = Exercise(
             "nothing is marked; four matrices of each block are transposed.": _marking(lambda name: False),
             "every weight is marked, those of tables and layer norms too; only four matrices of a block are "
             "transposed.": _marking(lambda name: name.endswith("weight"), lambda name: True),
-            "the weights of tables or layer norms are marked; only the four matrices of a block are transposed.": _marking(
+            "the weights of tables or layer norms are marked; only four matrices of a block are transposed.": _marking(
                 lambda name: name.endswith("weight") and "ln_" not in name,
                 lambda name: name.endswith("weight") and ("ln_" in name or ".c_" in name),
                 lambda name: name.endswith("weight") and "h." in name,
