@@ -42,9 +42,9 @@ def _strictly(budget, vocab_size, n_ctx, n_layer, n_head):
     return width
 
 
-def _sizes_in_another_order(budget, vocab_size, n_ctx, n_layer, n_head):
+def _looks_back(budget, vocab_size, n_ctx, n_layer, n_head):
     width = n_head
-    while gpt_params(vocab_size, n_ctx, n_layer, width + n_head) <= budget:
+    while gpt_params(vocab_size, n_ctx, width - n_head, n_layer) <= budget:
         width += n_head
     return width
 
@@ -73,7 +73,7 @@ WRONG = [
     ("ends at a width of its own", lambda *case: min(2_000, _widest(*case))),
     ("multiple of n_head", _one_by_one),
     ("at most, not less", _strictly),
-    ("look    line 3", _sizes_in_another_order),
+    ("look    line 3", _looks_back),
     ("does not change with `budget`", _never_steps),
     ("number is not", lambda *case: _widest(*case) + 3 * case[-1]),
     ("raised", lambda budget, V, n, L, H: max(d for d in range(0) if d)),

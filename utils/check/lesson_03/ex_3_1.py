@@ -37,6 +37,12 @@ EXERCISE = Exercise(
             "3 d numbers are too many: a bias has as many numbers as its layer has outputs. Which has only d?": (
                 lambda d: block(d) + 3 * d
             ),
+            "2 d numbers are too many: the final layer norm stands after the blocks, not in one.": (
+                lambda d: block(d) + 2 * d
+            ),
+            "3 d² numbers are missing: `c_attn` gives 3 d numbers, and the MLP's `c_proj` takes 4 d in.": (
+                lambda d: block(d) - 3 * d * d
+            ),
             "the MLP is counted with matrices of d times d; its inner width is 4 d.": (
                 lambda d: block(d) - 6 * d * d - 3 * d
             ),

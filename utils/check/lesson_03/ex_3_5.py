@@ -30,6 +30,8 @@ EXERCISE = Exercise(
             ),
             "three numbers of weight_bytes are counted: a gradient and two moments belong to each weight, and the "
             "moments have 4 bytes.": lambda n, w: 3 * n * w,
+            "the moments are counted in bits, 32 of them; a float32 has 4 bytes.": lambda n, w: n * (2 * w + 64),
+            "weights and gradients are multiplied; they stand side by side, so add.": lambda n, w: n * w * w + 8 * n,
             "the moments are counted with 8 bytes each; a float32 has 4.": lambda n, w: n * (2 * w + 16),
             "`n_params` multiplies one part alone, or none: put the bytes of one parameter in brackets.": (
                 lambda n, w: 2 * n * w + 8,

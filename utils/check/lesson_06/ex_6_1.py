@@ -63,6 +63,11 @@ def _one_token(store, length, new):
     return length + 1
 
 
+def _one_for_all(store, length, new):
+    store[:, :, length] = new[:, :, -1]
+    return length + new.shape[2]
+
+
 def _to_the_end(store, length, new):
     store[:, :, length:] = new
     return length + new.shape[2]
@@ -77,9 +82,10 @@ EXERCISE = Exercise(
         view=_with_store,
         results=("the number of tokens held now", "the store"),
         mistakes={
-            "the new tokens are written over those held; the first free one of the store is `length`.": (
+            "the new tokens begin elsewhere; counted from 0, the first free one of the store is `length`.": (
                 _made(lambda s, n, T: 0),
                 _made(lambda s, n, T: max(n - 1, 0)),
+                _made(lambda s, n, T: n + 1),
             ),
             "the new tokens are written at the end of the room; the store is filled from the left.": (
                 _made(lambda s, n, T: s.shape[2] - T)
@@ -106,6 +112,7 @@ EXERCISE = Exercise(
                 map(_along, (0, 1, 3))
             ),
             "this is the room of one token, and `new` may hold several, which take `store[:, :, a:b]`.": _one_token,
+            "all new tokens are written to one and the same, where the last remains; each has its own.": _one_for_all,
             "the slice has no end, so it is as long as the room left; it is as long as `new`.": _to_the_end,
         },
     ),

@@ -34,8 +34,9 @@ EXERCISE = Exercise(
                 lambda n, T: torch.arange(T),
                 lambda n, T: torch.arange(1, T + 1),
             ),
-            "they start one too high: positions count from 0, so the cache holds 0 to length - 1.": (
-                lambda n, T: _positions(n + 1, T)
+            "they start one too high, or too low: positions count from 0, so the cache holds 0 to length - 1.": (
+                lambda n, T: _positions(n + 1, T),
+                lambda n, T: _positions(n - 1, T),
             ),
             "this is only the first position; each new token has one.": _forms(lambda n, T: n),
             "this is how many tokens there are in the end; a position is wanted for each new one.": _forms(

@@ -47,8 +47,8 @@ def _alone(width, heads):
 
 def _by_kind(is_gpt2):
     """The right number, if the kind of file is told by `is_gpt2` and not by the names in it."""
-    gpt2, llama = _alone("n_embd", "n_head")[1], _alone("hidden_size", "num_attention_heads")[1]
-    return lambda config: gpt2(config) if is_gpt2(config) else llama(config)
+    gpt2, llama = _alone("n_embd", "n_head")[0], _alone("hidden_size", "num_attention_heads")[0]
+    return lambda config: _head_size(config, lambda config: gpt2(config) if is_gpt2(config) else llama(config))
 
 
 EXERCISE = Exercise(
@@ -87,6 +87,10 @@ EXERCISE = Exercise(
             "it is divided by the key-value heads; the width is shared out among the heads that ask.": _by_two(
                 lambda c: _width(c) // (c.get("num_key_value_heads") or _heads(c)),
                 lambda c: _width(c) // c[next(key for key in ("n_head", "num_key_value_heads") if key in c)],
+            ),
+            "it is divided by the layers; the heads share the width, and each layer has all of it.": _by_two(
+                lambda c: _width(c) // c[next(key for key in ("n_layer", "num_hidden_layers") if key in c)],
+                lambda c: _width(c) // (c.get("n_layer") or _heads(c)),
             ),
             "this is the whole width d, not that of one head; the heads share it.": (
                 *_by_two(_width, lambda c: c["n_embd"], lambda c: c["hidden_size"]),

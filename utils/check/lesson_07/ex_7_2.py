@@ -50,6 +50,10 @@ EXERCISE = Exercise(
                 lambda c: 4 * c.get("n_inner", c["n_embd"]),
             ),
             "null, or a missing key, becomes 0; it stands for the usual width.": (lambda c: c.get("n_inner") or 0),
+            "these are the parameters of the MLP; its width is wanted.": (
+                lambda c: 2 * c["n_embd"] * _mlp_width(c),
+                lambda c: 2 * c["n_embd"] * _mlp_width(c) + _mlp_width(c) + c["n_embd"],
+            ),
             "a given `n_inner` holds, be it larger or smaller than the usual width.": (
                 lambda c: max(c.get("n_inner") or 0, 4 * c["n_embd"]),
                 lambda c: min(_mlp_width(c), 4 * c["n_embd"]),

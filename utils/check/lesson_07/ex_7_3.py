@@ -67,6 +67,12 @@ EXERCISE = Exercise(
             "`n_inner` is given here and does not count; it replaces 4 d as the MLP's width.": _with(
                 width=lambda c: 4 * c["n_embd"]
             ),
+            "`n_inner` and `tie_word_embeddings` both change nothing here; where a file gives them, they hold.": _with(
+                width=lambda c: 4 * c["n_embd"], tied=lambda c: True
+            ),
+            "an untied head is counted as V numbers; it is a table of V rows of d.": (
+                lambda c: _count(c, tied=lambda c: True) + (0 if _tie(c) else c["vocab_size"])
+            ),
             "`n_inner` is null here, None in Python: then the MLP's width is 4 d, as if the key were missing.": _with(
                 width=lambda c: c.get("n_inner", 4 * c["n_embd"])
             ),

@@ -7,10 +7,8 @@ from utils.check.compare import as_array, same
 from utils.check.engine import Exercise
 from utils.pretrained import TRANSPOSED, to_course_name
 
-NAMES = (
-    "wte.weight h.0.ln_1.weight h.0.ln_1.bias h.0.attn.c_attn.weight h.0.attn.c_attn.bias h.11.attn.c_proj.weight "
-    "h.11.attn.c_proj.bias h.3.mlp.c_fc.weight h.3.mlp.c_fc.bias h.3.mlp.c_proj.weight ln_f.weight ln_f.bias"
-).split()
+LAYERS = ("h.0.ln_1", "h.0.attn.c_attn", "h.11.attn.c_proj", "h.3.mlp.c_fc", "h.3.mlp.c_proj", "ln_f")
+NAMES = ("wte.weight", *(f"{layer}.{kind}" for layer in LAYERS for kind in ("weight", "bias")))
 
 
 def _is_turned(name):

@@ -59,6 +59,7 @@ EXERCISE = Exercise(
                 lambda V, d, L: 2 * (12 * L * d * d + V * V),
                 lambda V, d, L: 2 * (12 * L * d * d + V * d * d),
             ),
+            "blocks and head are multiplied; they follow each other, so add.": lambda V, d, L: 24 * L * V * d**3,
         },
         terms=_TERMS,
     ),

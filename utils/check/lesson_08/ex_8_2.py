@@ -54,10 +54,11 @@ EXERCISE = Exercise(
         mistakes={
             **rule(_days),
             **speeds(_days),
-            "this is in hours, or minutes; a day has 24 times 60 times 60 seconds.": (
+            "it is divided by other seconds; a day has 24 times 60 times 60 seconds.": (
                 lambda *case: _days(*case) * 24,
                 lambda *case: _days(*case) * 24 * 60,
                 lambda *case: _days(*case) * 60,
+                lambda *case: _days(*case) * 24 / 60,
             ),
             "`/ 24 * 60 * 60` divides by the first number and then multiplies: put what divides in brackets.": (
                 lambda *case: _days(*case) * DAY / 24 * 60 * 60,
