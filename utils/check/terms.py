@@ -61,9 +61,9 @@ class Terms:
             return None
         tables = [self._pairs(args) for args in arguments]
         for kind, slips in self._kinds(list(tables[0])):
-            fits = [names for names, slip in slips if self._gives(slip, tables, given)]
+            fits = dict.fromkeys(names for names, slip in slips if self._gives(slip, tables, given))
             if 0 < len(fits) <= ALTERNATIVES:
-                return kind.format(", or ".join(dict.fromkeys(fits)))
+                return kind.format(", or ".join(fits))
         return None
 
     def _pairs(self, args, settings=None):
@@ -101,10 +101,7 @@ class Terms:
         )
         yield (
             "counted too often: {}.",
-            [
-                (f"{name}, as often as {other}", lambda t, a=name, b=other: _as_often(total, t, a, b))
-                for name, other in swaps
-            ],
+            [(name, lambda t, a=name, b=other: _as_often(total, t, a, b)) for name, other in swaps],
         )
         yield (
             "only these two are counted: {}.",
