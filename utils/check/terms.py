@@ -91,7 +91,7 @@ class Terms:
             yield sentence, [("", lambda t, factor=factor: _scaled(total(t), factor))]
         yield (
             "counted once, and all of it comes several times: {}.",
-            [("what a layer holds", lambda t: total(_all_once(t)))],
+            [("what a layer holds", lambda t: total(_once(t, *t)))],
         )
         yield "missing here: {}.", [(" and ".join(p), lambda t, p=p: total(_without(t, *p))) for p in pairs]
         swaps = list(itertools.permutations(names, 2))
@@ -101,7 +101,7 @@ class Terms:
         )
         yield (
             "counted too often: {}.",
-            [(name, lambda t, a=name, b=other: _as_often(total, t, a, b)) for name, other in swaps],
+            [(name, lambda t, a=name, b=other: total(_times(t, a, t[b][0]))) for name, other in swaps],
         )
         yield (
             "only these two are counted: {}.",
@@ -120,11 +120,6 @@ class Terms:
         )
 
 
-def _as_often(total, table, name, other):
-    """One term as often as another comes; None where that is as it should be."""
-    return total(_times(table, name, table[other][0])) if table[other][0] != 1 else None
-
-
 def _without(table, *names):
     return {name: pair for name, pair in table.items() if name not in names}
 
@@ -134,16 +129,8 @@ def _times(table, name, factor):
     return {**table, name: (times * factor, size)}
 
 
-def _once(table, name):
-    if table[name][0] == 1:
-        raise ValueError(f"{name} comes once")
-    return {**table, name: (1, table[name][1])}
-
-
-def _all_once(table):
-    if all(times == 1 for times, _ in table.values()):
-        raise ValueError("all come once")
-    return {name: (1, size) for name, (_, size) in table.items()}
+def _once(table, *names):
+    return table | {name: (1, table[name][1]) for name in names}
 
 
 def _scaled(total, factor):
