@@ -12,7 +12,7 @@ from notebook_files import cells, prose, run, said, sections
 from stated import assert_stated, lesson, number, quiz_text
 
 from utils import check
-from utils.check.lesson_07 import CARDS
+from utils.check.lesson_07.ex_7_4 import CARDS
 from utils.counting import GPT2_FAMILY
 from utils.model import GPT, GPTConfig
 from utils.pretrained import KNOWN_CONFIGS, load_gpt2, save_gpt2

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from utils.check import mechanisms
 from utils.check.calling import Unclear, Wrong, call, shown_inputs
 from utils.check.compare import brief, differs, first_difference, same
+from utils.check.slips import slip
 from utils.check.terms import Terms
 
 
@@ -23,7 +24,9 @@ class Cases:
     cases: () -> argument tuples, the smallest first. right: the same function, done correctly.
     mistakes: diagnosis -> a function that makes the mistake, or several, the most particular first; one that raises
     matches an answer that raises. signs: diagnosis -> predicate of result and wanted result, for what no such function
-    shows. terms: what a count is made of, named (terms.py). results: what each part of a tuple is called.
+    shows. terms: what a count is made of, named (terms.py). results: what the several results of a tuple are called.
+    view: the function that is compared, made of an answer (with the right and the wrong alike), such as one that also
+    gives what the answer changes in place.
     """
 
     cases: Callable[[], list[tuple]]
@@ -32,16 +35,19 @@ class Cases:
     signs: Mapping[str, Callable] = field(default_factory=dict)
     terms: Terms | None = None
     results: tuple[str, ...] = ()
+    view: Callable = lambda function: function
 
     def __call__(self, function) -> None:
         """Raise Wrong for a wrong answer."""
-        run = Run(function, self.cases(), self.right)
+        run = Run(self.view(function), self.cases(), self.view(self.right), self.results)
         wrong = run.first_wrong(self.signs)
         if wrong is None:
             return
         case, seen, is_sign = wrong
-        named = self._named(run) or (seen if is_sign else None) or mechanisms.cause(run, self.terms)
         example = run.example(case)
+        if slip([function], seen):  # what the language does otherwise than it looks explains the rest
+            raise Unclear(seen, example)
+        named = self._named(run) or (seen if is_sign else None) or mechanisms.cause(run, self.terms)
         if named:
             raise Wrong(named + example)
         outcome = run.results[case]
@@ -49,21 +55,18 @@ class Cases:
             seen, example = outcome.seen, outcome.example
         elif isinstance(outcome, Wrong):
             raise outcome
-        raise Unclear(self._with_names(mechanisms.pattern(run) or seen), example)
-
-    def _with_names(self, text):
-        for number, name in enumerate(self.results, 1):
-            text = text.replace(f"result {number} of {len(self.results)}", name)
-        return text
+        raise Unclear(mechanisms.pattern(run) or seen, example)
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""
-        return all(differs(_outcome(call, function, *args), want) is None for args, want in self._solved)
+        seen = self.view(function)
+        return all(differs(_outcome(call, seen, *args), want) is None for args, want in self._solved)
 
     @functools.cached_property
     def _solved(self):
         """Each case with its right result, made once: a search asks for them a thousand times."""
-        return [(args, self.right(*copy.deepcopy(args))) for args in self.cases()]
+        right = self.view(self.right)
+        return [(args, right(*copy.deepcopy(args))) for args in self.cases()]
 
     def rows(self) -> Iterator[tuple[str, Callable]]:
         """Each diagnosis with a function that must get it."""
@@ -74,7 +77,7 @@ class Cases:
     def _named(self, run):
         """The diagnosis of the first mistake that has the student's outcome in every case."""
         for diagnosis, mistake in self.rows():
-            made = [_outcome(mistake, *copy.deepcopy(args)) for args in run.arguments]
+            made = [_outcome(self.view(mistake), *copy.deepcopy(args)) for args in run.arguments]
             raised = [isinstance(outcome, Exception) for outcome in made]
             if all(map(same_outcome, made, run.results)) and not all(raised):
                 return diagnosis
@@ -102,10 +105,20 @@ class InTurn:
 class Run:
     """What a student's function gave in each case, beside what was wanted."""
 
-    def __init__(self, function, arguments, right):
-        self.function, self.arguments, self.right = function, arguments, right
+    def __init__(self, function, arguments, right, names=()):
+        self.function, self.arguments, self.right, self.names = function, arguments, right, names
         self.results = [_outcome(call, function, *args) for args in arguments]
         self.wanted = [right(*copy.deepcopy(args)) for args in arguments]
+
+    def seen(self, case) -> str | None:
+        """What is wrong with a result, as far as one can see; None if nothing is."""
+        result = self.results[case]
+        if isinstance(result, Exception):
+            return str(result).splitlines()[0]
+        text = differs(result, self.wanted[case])
+        for number, name in enumerate(self.names, 1):
+            text = text and text.replace(f"result {number} of {len(self.names)}:", f"{name}:")
+        return text
 
     def first_wrong(self, signs) -> tuple[int, str, bool] | None:
         """(case, what is seen, whether that is a sign) of the first wrong result; None if all are right."""
@@ -113,7 +126,7 @@ class Run:
             if isinstance(result, Exception):
                 return case, str(result), False
             sign = next((text for text, is_so in signs.items() if is_so(result, want)), None)
-            seen = sign or differs(result, want)
+            seen = sign or self.seen(case)
             if seen:
                 return case, seen, sign is not None
         return None

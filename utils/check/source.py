@@ -36,6 +36,15 @@ def names_used(answer) -> set[str]:
         return set()
 
 
+def inputs_read(answer) -> set[str]:
+    """The names of its own inputs that a function reads anywhere; empty where there is no bytecode."""
+    try:
+        steps = [step.argval for step in dis.get_instructions(plain(answer)) if step.opname.startswith("LOAD_")]
+    except Exception:  # a built-in function
+        return set()
+    return {name for value in steps for name in (value if isinstance(value, tuple) else (value,)) if type(name) is str}
+
+
 def _tensors_read(answer):
     try:
         function = plain(answer)
@@ -66,10 +75,11 @@ def _says_nothing(statement):
 
 
 def _only_looks(node):
-    """A print that makes nothing, such as `print(x.shape)`; of `print(x @ y)` only the return is missing."""
+    """A print that makes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
         return False
-    return not any(isinstance(part, (ast.Call, ast.BinOp, ast.Dict)) for shown in node.args for part in ast.walk(shown))
+    made = ast.Call, ast.BinOp, ast.Dict, ast.List, ast.Set
+    return not any(isinstance(part, made) for shown in node.args for part in ast.walk(shown))
 
 
 def _is_blank(node):

@@ -14,7 +14,7 @@ from utils.check.compare import as_array, same
 # a number times this is what the student gave: what it then is
 SCALES = {
     "the result is in per cent; give a fraction from 0 to 1.": 100,
-    "the result is a fraction; per cent are wanted.": 1 / 100,
+    "this is a hundredth of what it should be.": 1 / 100,
     "these are thousands; the plain number is wanted.": 1e-3,
     "these are millions; the plain number is wanted.": 1e-6,
     "these are billions; the plain number is wanted.": 1e-9,
@@ -47,6 +47,10 @@ class Terms:
     parts: Callable[..., dict]
     combine: Callable[[dict], object] = lambda terms: sum(terms.values())
 
+    def count(self, *args, **settings):
+        """The count itself, of what `parts` makes of its arguments."""
+        return self._total(self._pairs(args, settings))
+
     def explain(self, arguments: list[tuple], results: list) -> str | None:
         """The simplest slip that gives these results in all cases; None if none does.
 
@@ -57,13 +61,13 @@ class Terms:
             return None
         tables = [self._pairs(args) for args in arguments]
         for kind, slips in self._kinds(list(tables[0])):
-            fits = [names for names, slip in slips if self._gives(slip, tables, given)]
+            fits = dict.fromkeys(names for names, slip in slips if self._gives(slip, tables, given))
             if 0 < len(fits) <= ALTERNATIVES:
-                return kind.format(", or ".join(dict.fromkeys(fits)))
+                return kind.format(", or ".join(fits))
         return None
 
-    def _pairs(self, args):
-        parts = self.parts(*args)
+    def _pairs(self, args, settings=None):
+        parts = self.parts(*args, **settings or {})
         return {name: part if isinstance(part, tuple) else (1, part) for name, part in parts.items()}
 
     def _gives(self, slip, tables, given):
@@ -87,7 +91,7 @@ class Terms:
             yield sentence, [("", lambda t, factor=factor: _scaled(total(t), factor))]
         yield (
             "counted once, and all of it comes several times: {}.",
-            [("what a layer holds", lambda t: total(_all_once(t)))],
+            [("what a layer holds", lambda t: total(_once(t, *t)))],
         )
         yield "missing here: {}.", [(" and ".join(p), lambda t, p=p: total(_without(t, *p))) for p in pairs]
         swaps = list(itertools.permutations(names, 2))
@@ -97,13 +101,10 @@ class Terms:
         )
         yield (
             "counted too often: {}.",
-            [
-                (f"{name}, as often as {other}", lambda t, a=name, b=other: _as_often(total, t, a, b))
-                for name, other in swaps
-            ],
+            [(name, lambda t, a=name, b=other: total(_times(t, a, t[b][0]))) for name, other in swaps],
         )
         yield (
-            "these are two parts of it: {}.",
+            "only these two are counted: {}.",
             [(" and ".join(p), lambda t, p=p: total({n: t[n] for n in p})) for p in pairs],
         )
         yield (
@@ -119,11 +120,6 @@ class Terms:
         )
 
 
-def _as_often(total, table, name, other):
-    """One term as often as another comes; None where that is as it should be."""
-    return total(_times(table, name, table[other][0])) if table[other][0] != 1 else None
-
-
 def _without(table, *names):
     return {name: pair for name, pair in table.items() if name not in names}
 
@@ -133,16 +129,8 @@ def _times(table, name, factor):
     return {**table, name: (times * factor, size)}
 
 
-def _once(table, name):
-    if table[name][0] == 1:
-        raise ValueError(f"{name} comes once")
-    return {**table, name: (1, table[name][1])}
-
-
-def _all_once(table):
-    if all(times == 1 for times, _ in table.values()):
-        raise ValueError("all come once")
-    return {name: (1, size) for name, (_, size) in table.items()}
+def _once(table, *names):
+    return table | {name: (1, table[name][1]) for name in names}
 
 
 def _scaled(total, factor):

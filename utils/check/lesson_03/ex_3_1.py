@@ -37,23 +37,17 @@ EXERCISE = Exercise(
             "3 d numbers are too many: a bias has as many numbers as its layer has outputs. Which has only d?": (
                 lambda d: block(d) + 3 * d
             ),
-            "of queries, keys and values only one is counted; each has a matrix and a bias.": (
-                lambda d: block(d) - 2 * (d * d + d)
+            "2 d numbers are too many: the final layer norm stands after the blocks, not in one.": (
+                lambda d: block(d) + 2 * d
             ),
-            "attention is counted with one matrix; queries, keys, values and the way back have one each.": (
-                lambda d: block(d) - 3 * (d * d + d)
+            "3 d² numbers are missing: `c_attn` gives 3 d numbers, and the MLP's `c_proj` takes 4 d in.": (
+                lambda d: block(d) - 3 * d * d
             ),
             "the MLP is counted with matrices of d times d; its inner width is 4 d.": (
                 lambda d: block(d) - 6 * d * d - 3 * d
             ),
-            "queries, keys and values are counted for four heads; heads share the width, they add nothing.": (
-                lambda d: block(d) + 9 * (d * d + d)
-            ),
             "this is attention alone; the MLP and two layer norms are in a block too.": lambda d: 4 * d * d + 4 * d,
             "this is the MLP alone; attention and two layer norms are in a block too.": lambda d: 8 * d * d + 5 * d,
-            "2 d numbers are too many: the final layer norm stands after the blocks, not in one.": (
-                lambda d: block(d) + 2 * d
-            ),
             "`c_attn` is counted as 3 d times 3 d; it takes d numbers in and gives 3 d.": (
                 lambda d: block(d) + 6 * d * d
             ),

@@ -30,7 +30,11 @@ EXERCISE = Exercise(
         right=gpt_params,
         mistakes={
             "the token table is counted twice; a tied head has no numbers of its own.": (
-                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False)
+                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False),
+                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False) + V,
+            ),
+            "the two tables are multiplied; they stand side by side, so add.": (
+                lambda V, n, d, L: gpt_params(V, n, d, L) - (V + n) * d + V * n * d
             ),
             "the final layer norm is counted with one vector; it has a scale and a shift.": (
                 lambda V, n, d, L: gpt_params(V, n, d, L) - d

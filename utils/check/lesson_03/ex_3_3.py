@@ -30,8 +30,7 @@ EXERCISE = Exercise(
             "the table is divided by the blocks; a share is of the whole model.": (
                 lambda V, n, d, L: V * d / (L * (12 * d * d + 13 * d))
             ),
-            "the table is divided by the two tables; a share is of the whole model.": lambda V, n, d, L: V / (V + n),
-            "the share is rounded down to a whole number: `/` divides, and `//` drops what is behind the point.": (
+            "the share is rounded to a whole number; leave what is behind the point, which `//` and `round` drop.": (
                 lambda *sizes: 0
             ),
             "this is the position table's share; V rows are the token table, n rows the position table.": (
