@@ -11,7 +11,7 @@ SWAPS = {  # an operator and what stands in its place by mistake
     ast.BitXor: (ast.Pow,),
     ast.Add: (ast.Sub, ast.Mult),
     ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div, ast.Add, ast.MatMult),
+    ast.Mult: (ast.Div, ast.Add, ast.Pow, ast.MatMult),
     ast.Div: (ast.Mult, ast.FloorDiv, ast.Sub),
     ast.FloorDiv: (ast.Div,),
     ast.MatMult: (ast.Mult,),
