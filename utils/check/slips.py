@@ -35,6 +35,9 @@ def _slips(node, tree, seen) -> Iterator[str]:
         yield "the second input of `.get` is computed first, whether it is needed or not"
     if isinstance(node, ast.Compare) and any(_is_null(part) for part in (node.left, *node.comparators)):
         yield "what JSON writes as null is Python's None, and not a word in quotes"
+    if isinstance(node, ast.Expr) and isinstance(node.value, (ast.BinOp, ast.Compare, ast.Subscript)):
+        missing = "is `=` meant" if isinstance(node.value, ast.Compare) else "is a `return`, or an `=`, missing"
+        yield f"its value is computed and dropped; {missing}"
     if isinstance(node, ast.Expr) and isinstance(node.value, (ast.Attribute, ast.Name)):
         yield "this names a function and does not call it; are its brackets missing"
     if isinstance(node, ast.With) and "context manager" in seen:

@@ -16,6 +16,7 @@ def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, int, str, ast.Function
 
     How far: 0 for a change to what stands there, 1 for an addition, which can make a result right by chance.
     """
+    yield from _ends(tree)
     nodes = list(ast.walk(tree))
     outer = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
     names = _names(tree)
@@ -26,7 +27,7 @@ def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, int, str, ast.Function
             for what, new in rule(node, outer.get(id(node)), names):
                 yield rule in ADDING, _line(node, outer), what, _replaced(tree, node, new, outer)
         if rule is SWAPPING[-1]:
-            yield from _whole(tree)
+            yield from _orders(tree)
 
 
 def _line(node, outer):
@@ -92,8 +93,8 @@ def _statements(node, parent, names):
         yield "whether this line belongs there", None
 
 
-def _whole(tree):
-    """Changes to the order of lines, and a return that is missing at the end."""
+def _orders(tree):
+    """Two lines in the other order."""
     for place, node in enumerate(ast.walk(tree)):
         body = getattr(node, "body", None)
         if not isinstance(body, list):
@@ -108,6 +109,10 @@ def _whole(tree):
                 f"its order with line {body[first + 1].lineno}",
                 ast.fix_missing_locations(twin),
             )
+
+
+def _ends(tree):
+    """A return that is missing at the end."""
     last = tree.body[-1]
     if not isinstance(last, ast.Return):
         for name in reversed(_names(tree)):

@@ -28,12 +28,12 @@ def hint_at_change(probe, answers) -> str:
     for place, answer in enumerate(answers):
         found, far = {}, 1
         for how_far, line, what, changed in _programs(answer, end):
-            if how_far > far or len(found) > 2:
+            if how_far > far or len(found) == 2:
                 break
             if _passes(probe, (*answers[:place], changed, *answers[place + 1 :]), end):
                 found.setdefault(line, what)
                 far = how_far
-        if 0 < len(found) <= 2:
+        if found:
             where = f" of `{answer.__name__}`" if len(answers) > 1 else ""
             lines = [f"line {line}{where}, `{_line(answer, line)}`: {what}" for line, what in sorted(found.items())]
             return f"\n  look    {' -- or '.join(lines)}"

@@ -21,22 +21,8 @@ ALIKE = [  # methods that are taken for one another
     *({"lt", "le"}, {"view", "reshape"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"log", "log2", "log10"}),
     *({"sqrt", "square"}, {"repeat", "repeat_interleave"}, {"stack", "cat"}),
 ]
-KEEPS = (
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "amax",
-    "amin",
-    "prod",
-    "argmax",
-    "argmin",
-    "norm",
-    "var",
-    "std",
-    "softmax",
-    "log_softmax",
-)
+BUILT_IN = {"max": "min", "min": "max", "any": "all", "all": "any"}
+KEEPS = {*("sum", "mean", "prod", "norm", "var", "std"), *("max", "min", "amax", "amin", "argmax", "argmin")}
 
 
 def calls(node, parent, names):
@@ -58,6 +44,8 @@ def calls(node, parent, names):
     for alike in ALIKE if method else ():
         for other in sorted(alike - {name}) if name in alike else ():
             yield f"the `{name}`", with_fields(node, func=with_fields(node.func, attr=other))
+    if name in BUILT_IN and not method:
+        yield f"the `{name}`", with_fields(node, func=ast.Name(BUILT_IN[name], ast.Load()))
     if method:
         yield f"the call of `{name}`", node.func.value
     if inner is not None:

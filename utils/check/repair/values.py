@@ -52,6 +52,8 @@ def numbers(node, parent, names):
         yield f"{value} or {not value}", ast.Constant(not value)
         return
     near = [value + 1, value - 1, -value, 0, 1, -1, -2, 2 * value, value / 2, 2, 3, 4, value * 10, value / 10]
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and value:
+        near.append(1 / value)
     if isinstance(value, float):
         near = [1 - value, -value, value * 2, value / 2, value * 10, value / 10, 1.0, 0.0, value**0.5, value**2]
     for other in dict.fromkeys(near):
@@ -108,6 +110,19 @@ def signs(node, parent, names):
             yield f"{says(node)}, and which of its values count", ast.UnaryOp(ast.Invert(), node)
 
 
+def _factored(node):
+    """`a * b + c` as `a * (b + c)`, also with more terms before `c`, and with one before `a * b`."""
+    chain, first = [node], node.left
+    while isinstance(first, ast.BinOp) and isinstance(first.op, (ast.Add, ast.Sub)):
+        for outside, inside in _splits(first.right) if len(chain) == 1 else ():
+            yield with_fields(first, right=ast.BinOp(outside, ast.Mult(), with_fields(node, left=inside)))
+        chain, first = [*chain, first], first.left
+    for outside, inside in _splits(first):
+        for part in reversed(chain):
+            inside = with_fields(part, left=inside)
+        yield ast.BinOp(outside, ast.Mult(), inside)
+
+
 def brackets(node, parent, names):
     """Brackets moved: around the operators, or into and out of a call."""
     if isinstance(node, ast.BinOp):
@@ -118,8 +133,7 @@ def brackets(node, parent, names):
         if isinstance(right, ast.BinOp):
             yield what, with_fields(right, left=with_fields(node, right=right.left))
         if isinstance(node.op, (ast.Add, ast.Sub)):
-            for outside, inside in _splits(left):
-                yield what, ast.BinOp(outside, ast.Mult(), with_fields(node, left=inside))
+            yield from ((what, factored) for factored in _factored(node))
         if isinstance(left, ast.UnaryOp) and isinstance(node.op, ast.Pow):
             yield what, with_fields(left, operand=with_fields(node, left=left.operand))
         for inner, field in ((left, "left"), (right, "right")):
