@@ -7,7 +7,7 @@ import torch
 
 from utils import check
 from utils.check.lesson_06 import loops
-from utils.check.lesson_06.faults import _RIGHT_BUGS
+from utils.check.lesson_06.ex_6_5 import FAULTS
 from utils.model import GPT, GPTConfig, KVCache
 from utils.pretrained import load_toy_gpt
 from utils.sampling import generate
@@ -39,7 +39,7 @@ def without_cache(model, ids, n=NEW):
 
 def mended(loop):
     """The loop with its faulty line replaced."""
-    faulty, right = MENDED[_RIGHT_BUGS[loop]]
+    faulty, right = MENDED[FAULTS[loop]]
     source = inspect.getsource(LOOPS[loop])
     assert source.count(faulty) == 1
     names = dict(vars(loops))
@@ -91,5 +91,5 @@ def test_a_cell_can_show_each_loop():
 
 
 def test_the_check_names_the_faults():
-    assert check.ex_6_5(lambda: dict(_RIGHT_BUGS)).status == "passed"
-    assert set(MENDED) == set(_RIGHT_BUGS.values())
+    assert check.ex_6_5(lambda: dict(FAULTS)).status == "passed"
+    assert set(MENDED) == set(FAULTS.values())

@@ -1,83 +1,42 @@
 """The exercise checks: `check.ex_1_2(answer)`, `check.hint("1.2")`, `check.summary()`.
 
-A verdict begins with "passed", "not yet" or "not attempted". Nothing here raises into a notebook.
+A verdict begins with "passed", "not yet" or "not attempted". Nothing here raises into a notebook. One file is one
+exercise, `lesson_01/ex_1_2.py`: it is found here, and stands in no list.
 """
 
-from utils.check import (
-    lesson_00,
-    lesson_01,
-    lesson_02,
-    lesson_03,
-    lesson_04,
-    lesson_05,
-    lesson_06,
-    lesson_07,
-    lesson_08,
-    progress,
-)
-from utils.check.lesson_00 import ex_0_1
-from utils.check.lesson_01 import ex_1_1, ex_1_2, ex_1_3, ex_1_4, ex_1_5, ex_1_6
-from utils.check.lesson_02 import ex_2_1, ex_2_2, ex_2_3, ex_2_4, ex_2_5, ex_2_6, your_gpt
-from utils.check.lesson_03 import ex_3_1, ex_3_2, ex_3_3, ex_3_4, ex_3_5, ex_3_6
-from utils.check.lesson_04 import ex_4_1, ex_4_2, ex_4_3, ex_4_4, ex_4_5, ex_4_6
-from utils.check.lesson_05 import ex_5_1, ex_5_2, ex_5_3, ex_5_4, ex_5_5
-from utils.check.lesson_06 import ex_6_1, ex_6_2, ex_6_3, ex_6_4, ex_6_5
-from utils.check.lesson_07 import ex_7_1, ex_7_2, ex_7_3, ex_7_4, ex_7_5
-from utils.check.lesson_08 import ex_8_1, ex_8_2, ex_8_3, ex_8_4
+import importlib
+from pathlib import Path
+
+from utils.check import progress
+from utils.check.engine import Exercise, Verdict, judge
+from utils.check.lesson_02.assembly import your_gpt
 from utils.check.messages import Message
 
-__all__ = [
-    "ex_0_1",
-    "ex_1_1",
-    "ex_1_2",
-    "ex_1_3",
-    "ex_1_4",
-    "ex_1_5",
-    "ex_1_6",
-    "ex_2_1",
-    "ex_2_2",
-    "ex_2_3",
-    "ex_2_4",
-    "ex_2_5",
-    "ex_2_6",
-    "ex_3_1",
-    "ex_3_2",
-    "ex_3_3",
-    "ex_3_4",
-    "ex_3_5",
-    "ex_3_6",
-    "ex_4_1",
-    "ex_4_2",
-    "ex_4_3",
-    "ex_4_4",
-    "ex_4_5",
-    "ex_4_6",
-    "ex_5_1",
-    "ex_5_2",
-    "ex_5_3",
-    "ex_5_4",
-    "ex_5_5",
-    "ex_6_1",
-    "ex_6_2",
-    "ex_6_3",
-    "ex_6_4",
-    "ex_6_5",
-    "ex_7_1",
-    "ex_7_2",
-    "ex_7_3",
-    "ex_7_4",
-    "ex_7_5",
-    "ex_8_1",
-    "ex_8_2",
-    "ex_8_3",
-    "ex_8_4",
-    "hint",
-    "summary",
-    "your_gpt",
-]
 
-LESSONS = (lesson_00, lesson_01, lesson_02, lesson_03, lesson_04, lesson_05, lesson_06, lesson_07, lesson_08)
-EXERCISES = {exercise.number: exercise for lesson in LESSONS for exercise in lesson.EXERCISES}
+def _find() -> dict[str, Exercise]:
+    """Each exercise by its number, in order; `ex_N_M` becomes a name of this module."""
+    files = Path(__file__).parent.glob("lesson_*/ex_*_*.py")
+    places = {tuple(map(int, file.stem.split("_")[1:])): file for file in files}
+    found = {}
+    for place, file in sorted(places.items()):
+        number = ".".join(map(str, place))
+        module = importlib.import_module(f"{__name__}.{file.parent.name}.{file.stem}")
+        found[number] = module.EXERCISE
+        globals()[file.stem] = _check(number, module)
+    return found
+
+
+def _check(number, module):
+    def ex(*answers) -> Verdict:
+        return judge(number, module.EXERCISE, *answers)
+
+    ex.__name__ = ex.__qualname__ = module.__name__.rpartition(".")[2]
+    ex.__doc__ = module.__doc__
+    return ex
+
+
+EXERCISES = _find()
+__all__ = [*(name for name in globals() if name.startswith("ex_")), "hint", "summary", "your_gpt"]
 _given: dict[str, int] = {}  # hints given so far
 
 

@@ -102,6 +102,18 @@ def _array_differs(got, wanted):
     return "the shape is right and the values are not." if got.shape else "the number is not the right one."
 
 
+def first_difference(result, want):
+    """(position, number there, wanted number there) of the first numbers that differ in two arrays of one shape."""
+    got, wanted = as_array(result), as_array(want)
+    if got is None or wanted is None or got.shape != wanted.shape or not got.shape:
+        return None
+    apart = np.argwhere(~np.isclose(got, wanted, equal_nan=True, **TOLERANCE))
+    if not len(apart):
+        return None
+    place = tuple(apart[0].tolist())
+    return list(place), got[place].item(), wanted[place].item()
+
+
 def a_kind(value) -> str:
     """A value's type with its article, such as "an int"."""
     name = type(value).__name__
@@ -122,6 +134,8 @@ def _shown(value, places):
         return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return _brief_array(value, places)
+    if isinstance(value, (set, frozenset)):  # in another order each time
+        return a_kind(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -139,5 +153,6 @@ def _brief_array(value, places):
     array = as_array(value)
     if array is None or array.size > 16:
         return f"{type(value).__name__} of shape {tuple(value.shape)}"
-    text = np.array2string(array, precision=places, suppress_small=True, separator=", ", max_line_width=10_000)
+    is_tiny = array.any() and abs(array).max() < 10.0**-places  # or all of it would read as 0
+    text = np.array2string(array, precision=places, suppress_small=not is_tiny, separator=", ", max_line_width=10_000)
     return re.sub(r"(?<=[\[ ]) +|\s+(?=[],])|\n", "", text)

@@ -15,6 +15,8 @@ SETTINGS = (  # those without a context manager
     (sys.getrecursionlimit, sys.setrecursionlimit),
 )
 
+SEED = 271_828  # not one that a student would take, so that a reseeding is seen
+
 
 @contextmanager
 def isolated():
@@ -36,9 +38,9 @@ def isolated():
         ):
             warnings.simplefilter("ignore")
             torch.set_default_dtype(torch.float32)
-            torch.default_generator.manual_seed(0)
-            np.random.seed(0)
-            random.seed(0)
+            torch.default_generator.manual_seed(SEED)
+            np.random.seed(SEED)
+            random.seed(SEED)
             yield
     finally:
         np.random.set_state(numpy_state)

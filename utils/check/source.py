@@ -15,7 +15,7 @@ VALUES = (torch.Tensor, np.ndarray, torch.nn.Module)
 def is_stub(answer) -> bool:
     """Whether a function's body is still empty, in any of the forms in which people leave it so."""
     try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(_plain(answer)))).body[0]
+        function = ast.parse(textwrap.dedent(inspect.getsource(plain(answer)))).body[0]
     except Exception:  # no source, or an object with odd attributes: not a stub that we know
         return False
     return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and all(map(_says_nothing, function.body))
@@ -28,16 +28,33 @@ def note(*answers) -> str:
     return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
 
 
+def names_used(answer) -> set[str]:
+    """The names that a function reads: of the notebook, of modules, of objects; empty where there is no bytecode."""
+    try:
+        return set(plain(answer).__code__.co_names)
+    except Exception:  # a built-in function
+        return set()
+
+
+def inputs_read(answer) -> set[str]:
+    """The names of its own inputs that a function reads anywhere; empty where there is no bytecode."""
+    try:
+        steps = [step.argval for step in dis.get_instructions(plain(answer)) if step.opname.startswith("LOAD_")]
+    except Exception:  # a built-in function
+        return set()
+    return {name for value in steps for name in (value if isinstance(value, tuple) else (value,)) if type(name) is str}
+
+
 def _tensors_read(answer):
     try:
-        function = _plain(answer)
+        function = plain(answer)
         read = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
         return {name for name in read if isinstance(function.__globals__.get(name), VALUES)}
     except Exception:  # no bytecode to read, such as a built-in function
         return set()
 
 
-def _plain(answer):
+def plain(answer):
     """The function inside a partial, a decorator, or an object that can be called."""
     while isinstance(answer, functools.partial):
         answer = answer.func
@@ -58,10 +75,11 @@ def _says_nothing(statement):
 
 
 def _only_looks(node):
-    """A print that computes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
+    """A print that makes nothing, such as `print(x.shape)`; `print(x @ y)` is an attempt without a return."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
         return False
-    return not any(isinstance(part, (ast.Call, ast.BinOp)) for shown in node.args for part in ast.walk(shown))
+    made = ast.Call, ast.BinOp, ast.Dict, ast.List, ast.Set
+    return not any(isinstance(part, made) for shown in node.args for part in ast.walk(shown))
 
 
 def _is_blank(node):

@@ -3,8 +3,9 @@
 import torch
 
 from utils.check import progress
+from utils.check.calling import Wrong, call
 from utils.check.compare import as_array
-from utils.check.engine import NOT_ATTEMPTED, PASSED, Verdict, Wrong, call, verdict_of
+from utils.check.engine import NOT_ATTEMPTED, PASSED, Verdict, verdict_of
 from utils.check.isolation import isolated
 from utils.pretrained import load_toy_gpt
 from utils.toy_language import ToyLanguage

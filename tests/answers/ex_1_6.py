@@ -1,0 +1,80 @@
+"""Answers to exercise 1.6: the gradients of the two jobs."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def _gradients(table, ids, targets, reduction="mean"):
+    first, second = (table.clone().requires_grad_() for _ in range(2))
+    F.cross_entropy(F.embedding(ids, first) @ second.T, targets, reduction=reduction).backward()
+    return first.grad, second.grad
+
+
+def _with_autograd(table, ids, targets):
+    first, second = (table.clone().requires_grad_() for _ in range(2))
+    return torch.autograd.grad(F.cross_entropy(first[ids] @ second.T, targets), (first, second))
+
+
+def _by_hand(table, ids, targets):
+    x = table[ids]
+    error = ((x @ table.T).softmax(-1) - F.one_hot(targets, len(table))) / len(ids)
+    return torch.zeros_like(table).index_add(0, ids, error @ table), error.T @ x
+
+
+def _with_modules(table, ids, targets):
+    way_in, way_out = nn.Embedding(*table.shape, sparse=True), nn.Linear(*table.shape[::-1], bias=False)
+    way_in.weight, way_out.weight = nn.Parameter(table.clone()), nn.Parameter(table.clone())
+    F.cross_entropy(way_out(way_in(ids)), targets).backward()
+    return way_in.weight.grad, way_out.weight.grad
+
+
+def _with_func(table, ids, targets):
+    return torch.func.grad(lambda a, b: F.cross_entropy(a[ids] @ b.T, targets), argnums=(0, 1))(table, table)
+
+
+def _one_table(table, ids, targets):
+    shared = table.clone().requires_grad_()
+    F.cross_entropy(shared[ids] @ shared.T, targets).backward()
+    return shared.grad, shared.grad
+
+
+def _no_backward(table, ids, targets):
+    first = nn.Parameter(table.clone())
+    second = nn.Parameter(table.clone())
+    F.cross_entropy(first[ids] @ second.T, targets)
+    return first.grad, second.grad
+
+
+def _one_gradient_twice(table, ids, targets):
+    first = nn.Parameter(table.clone())
+    second = nn.Parameter(table.clone())
+    F.cross_entropy(first[ids] @ second.T, targets).backward()
+    return first.grad, first.grad
+
+
+def _takes_the_given(table, ids, targets):
+    second = nn.Parameter(table.clone())
+    table.requires_grad_()
+    F.cross_entropy(table[ids] @ second.T, targets).backward()
+    return table.grad, second.grad
+
+
+RIGHT = [
+    _gradients,
+    _with_autograd,
+    _by_hand,
+    _with_modules,
+    _with_func,
+    lambda table, ids, targets: list(_gradients(table.double(), ids, targets)),
+]
+WRONG = [
+    ("one shared table", _one_table),
+    ("is None", _no_backward),
+    ("look    line 5", _one_gradient_twice),
+    ("requires a gradient among", _takes_the_given),
+    ("`targets` is not used", lambda table, ids, targets: _gradients(table, ids, ids)),
+    ("returns one Tensor", lambda *case: sum(_gradients(*case))),
+    ("raised", lambda table, ids, targets: table[targets + 99]),
+    ("2 results are wanted", lambda *case: (*_gradients(*case), 0)),
+]

@@ -1,0 +1,20 @@
+"""Answers to exercise 5.5: find the bug."""
+
+_TRUE = {"A": "double shift", "B": "no zero_grad", "C": "loss on padding", "D": "no shift"}
+
+
+def _prints():
+    print({"A": "double shift", "B": "no zero_grad", "C": "loss on padding", "D": "no shift"}, end="")
+
+
+RIGHT = [lambda: dict(_TRUE), lambda: dict(reversed(_TRUE.items()))]
+WRONG = [
+    ("loop A has another", lambda: _TRUE | {"A": "no shift"}),
+    ("loop B has another", lambda: _TRUE | {"B": "double shift"}),
+    ("loop C has another", lambda: _TRUE | {"C": "no shift"}),
+    ("loop D has another", lambda: _TRUE | {"D": "double shift"}),
+    ("none of the four names", lambda: _TRUE | {"D": "too short"}),
+    ("four keys", lambda: {"A": "double shift"}),
+    ("four keys", lambda: list(_TRUE.values())),
+    ("look    line 2", _prints),
+]

@@ -1,0 +1,66 @@
+"""Exercise 1.6: the two gradients. answer(table, ids, targets) -> (of the look-up, of the head), each (V, d)."""
+
+import torch
+import torch.nn.functional as F
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+
+
+def _cases():
+    small, table = (
+        torch.randn(shape, generator=torch.Generator().manual_seed(seed)) for seed, shape in ((6, (3, 2)), (7, (6, 4)))
+    )
+    return [
+        (small, torch.tensor([0]), torch.tensor([1])),
+        (table, torch.tensor([0, 3, 3, 5]), torch.tensor([3, 1, 5, 0])),
+        (table, torch.tensor([2, 2]), torch.tensor([4, 2])),
+    ]
+
+
+def _gradients(table, ids, targets, reduction="mean", change=lambda scores: scores):
+    way_in, way_out = (table.detach().clone().requires_grad_() for _ in range(2))
+    F.cross_entropy(change(way_in[ids] @ way_out.T), targets, reduction=reduction).backward()
+    return way_in.grad, way_out.grad
+
+
+EXERCISE = Exercise(
+    target="An example: table [[1, 0], [0, 1]], ids [0], targets [1] give [[0.7311, -0.7311], [0, 0]] for the look-up "
+    "and [[0.7311, 0], [-0.7311, 0]] for the head.",
+    probe=Cases(
+        _cases,
+        right=_gradients,
+        mistakes={
+            "the two are swapped: the look-up's gradient comes first; it has rows of zeros for tokens not read.": (
+                lambda *case: _gradients(*case)[::-1]
+            ),
+            "both are the gradient of one shared table; make two tables of equal values, each with its own.": (
+                lambda *case: (sum(_gradients(*case)),) * 2
+            ),
+            "these are the gradients of the summed loss; the mean over the predictions is wanted.": (
+                lambda *case: _gradients(*case, reduction="sum")
+            ),
+            "the second holds the first too: gradients add up until they are cleared.": (
+                lambda *case: (_gradients(*case)[0], sum(_gradients(*case)))
+            ),
+            "a softmax comes before the cross-entropy, which makes its own; give it the scores as they are.": (
+                lambda *case: _gradients(*case, change=lambda scores: scores.softmax(-1))
+            ),
+            "ids and targets are swapped: ids choose the rows, targets are what the scores should favour.": (
+                lambda table, ids, targets: _gradients(table, targets, ids)
+            ),
+            "these are the two tables; their gradients are wanted.": lambda table, ids, targets: (table, table),
+        },
+        signs={
+            "a gradient is None: call backward on the loss, and make both tables leaves that require a gradient.": (
+                lambda result, want: isinstance(result, (tuple, list)) and any(part is None for part in result)
+            ),
+        },
+    ),
+    meaning="the look-up's gradient touches only the tokens read; the head's touches every token there is.",
+    hints=(
+        "Make two separate tables with the values of `table`: one for the look-up, one for the head.",
+        "`table.clone().detach().requires_grad_()` makes a leaf with its own gradient.",
+        "Look up, score with the other table, take the mean cross-entropy, go backward once, and read two `.grad`s.",
+    ),
+)

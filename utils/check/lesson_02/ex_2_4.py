@@ -1,0 +1,126 @@
+"""Exercise 2.4: heads, two functions.
+
+split_heads(x (B, T, d), n_head) -> (B, H, T, d_head); merge_heads(x (B, H, T, d_head)) -> (B, T, d).
+"""
+
+import torch
+
+from utils.check.calling import Unclear, Wrong
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.check.lesson_02.parts import normal
+
+
+def _split_cases():
+    return [
+        (torch.arange(8).view(1, 2, 4), 2),
+        (normal(1, 3, 8, seed=4), 2),
+        (normal(2, 3, 12, seed=1), 4),
+        (normal(3, 5, 6, seed=2), 3),
+        (normal(2, 4, 6, seed=3), 1),
+    ]
+
+
+def _split(x, n_head):
+    return x.unflatten(-1, (n_head, -1)).transpose(1, 2)
+
+
+def _merge_cases():
+    return [(_split(*case).contiguous(),) for case in _split_cases()]  # as attention's result is
+
+
+def _merge(x):
+    return x.transpose(1, 2).flatten(2)
+
+
+_SPLIT = Cases(
+    _split_cases,
+    right=_split,
+    mistakes={
+        "the words are mixed: the numbers fill (B, H, T, d_head) in the order in which they lie. "
+        "First cut the width alone, then exchange two dimensions.": (
+            lambda x, n_head: x.reshape(len(x), n_head, x.shape[1], -1)
+        ),
+        "the width is cut well, and the shape is (B, T, H, d_head); the heads belong before the words.": (
+            lambda x, n_head: x.unflatten(-1, (n_head, -1))
+        ),
+        "head 0 has every H-th number; a head takes d_head neighbours, head 0 the first of them.": (
+            lambda x, n_head: x.unflatten(-1, (-1, n_head)).permute(0, 3, 1, 2)
+        ),
+        "n_head and d_head are swapped: there are n_head heads, and each is d / n_head wide.": (
+            lambda x, n_head: x.unflatten(-1, (-1, n_head)).transpose(1, 2)
+        ),
+        "the heads stand before the batch, (H, B, T, d_head); the batch comes first.": (
+            lambda x, n_head: _split(x, n_head).transpose(0, 1)
+        ),
+        "every head has the whole width; each takes a part of it, d / n_head numbers.": (
+            lambda x, n_head: x[:, None].expand(-1, n_head, -1, -1)
+        ),
+        "the heads stand last, (B, T, d_head, H); they belong before the words.": (
+            lambda x, n_head: x.unflatten(-1, (n_head, -1)).transpose(2, 3)
+        ),
+    },
+)
+_MERGE = Cases(
+    _merge_cases,
+    right=_merge,
+    mistakes={
+        "the words are mixed: the heads still stand before the words. "
+        "First bring the words forward again, then join the width.": (
+            lambda x: x.reshape(len(x), x.shape[2], -1),
+            lambda x: x.flatten(2),
+        ),
+        "the numbers of the heads alternate: head 0's d_head numbers come first, then head 1's.": (
+            lambda x: x.permute(0, 2, 3, 1).flatten(2)
+        ),
+        "the words are in front again, and the heads still have a dimension of their own: join the last two.": (
+            lambda x: x.transpose(1, 2)
+        ),
+        "the heads are added up, or averaged; put them side by side, which keeps all their numbers.": (
+            lambda x: x.sum(1),
+            lambda x: x.mean(1, dtype=torch.float32),
+        ),
+        "the heads stand one behind another along the words; put them side by side along the width.": (
+            lambda x: x.flatten(1, 2),
+            lambda x: x.transpose(1, 2).flatten(1, 2),
+        ),
+        "the exchange is of words and d_head; it is the heads that have to change with the words.": (
+            lambda x: x.mT.reshape(len(x), x.shape[2], -1)
+        ),
+    },
+)
+
+
+class _Heads:
+    """Both functions, each by its own cases; a verdict names the one that it is about."""
+
+    def __call__(self, split_heads, merge_heads):
+        for name, probe, function in (("split_heads", _SPLIT, split_heads), ("merge_heads", _MERGE, merge_heads)):
+            try:
+                probe(function)
+            except Unclear as unclear:
+                raise Unclear(f"`{name}`: {unclear.seen}", unclear.example) from None
+            except Wrong as diagnosis:
+                raise Wrong(f"`{name}`: {diagnosis}") from None
+
+    def agrees(self, split_heads, merge_heads):
+        return _SPLIT.agrees(split_heads) and _MERGE.agrees(merge_heads)
+
+    def rows(self):
+        """Each diagnosis with a pair of answers that must get it."""
+        yield from ((f"`split_heads`: {text}", (mistake, _merge)) for text, mistake in _SPLIT.rows())
+        yield from ((f"`merge_heads`: {text}", (_split, mistake)) for text, mistake in _MERGE.rows())
+
+
+EXERCISE = Exercise(
+    target="An example: split_heads of the words [[[0, 1, 2, 3], [4, 5, 6, 7]]] with 2 heads gives "
+    "[[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]], and merge_heads of that gives the words again.",
+    probe=_Heads(),
+    meaning="heads are a way to read the same numbers: splitting and merging add no parameter and lose nothing.",
+    hints=(
+        "Each of the two has two steps: one changes how the width is cut, one exchanges two dimensions.",
+        "To split, cut the last dimension d into H and d_head, then exchange heads and words. Print both shapes.",
+        "To merge, go the same steps backwards. If `view` complains after an exchange, `reshape` copies where it must.",
+    ),
+    parts=("split_heads", "merge_heads"),
+)

@@ -1,0 +1,65 @@
+"""Exercise 3.2: the parameters of a tied GPT-2. answer(vocab_size, n_ctx, n_embd, n_layer) -> int."""
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.check.terms import Terms
+from utils.counting import gpt_params
+
+
+def cases():
+    """Sizes V, n, d, L from tiny to GPT-2 small."""
+    return [(10, 4, 2, 1), (7, 5, 4, 3), (200, 32, 64, 2), (50_257, 1_024, 768, 12)]
+
+
+def parts(V, n, d, L):
+    """What a tied GPT-2 holds, by name."""
+    return {
+        "the token table": V * d,
+        "the position table": n * d,
+        "the blocks' matrices": (L, 12 * d * d),
+        "the blocks' biases": (L, 9 * d),
+        "the layer norms in the blocks": (L, 4 * d),
+        "the final layer norm": 2 * d,
+    }
+
+
+EXERCISE = Exercise(
+    target="An example: V = 10, n = 4, d = 2 and one layer give 106.",
+    probe=Cases(
+        cases,
+        right=gpt_params,
+        mistakes={
+            "the token table is counted twice; a tied head has no numbers of its own.": (
+                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False),
+                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False) + V,
+            ),
+            "the two tables are multiplied; they stand side by side, so add.": (
+                lambda V, n, d, L: gpt_params(V, n, d, L) - (V + n) * d + V * n * d
+            ),
+            "the final layer norm is counted with one vector; it has a scale and a shift.": (
+                lambda V, n, d, L: gpt_params(V, n, d, L) - d
+            ),
+            "one block is counted; there are n_layer of them.": lambda V, n, d, L: gpt_params(V, n, d, 1),
+            "tables and final layer norm are counted once for each block; only the blocks repeat.": (
+                lambda V, n, d, L: L * gpt_params(V, n, d, 1)
+            ),
+            "V numbers are too many: GPT-2's head has no bias.": lambda V, n, d, L: gpt_params(V, n, d, L) + V,
+            "the causal mask is counted; it is computed, and not a parameter.": (
+                lambda V, n, d, L: gpt_params(V, n, d, L) + n * n * L
+            ),
+            "a position is counted as one number; it is a row of d numbers.": (
+                lambda V, n, d, L: gpt_params(V, n, d, L) - n * d + n
+            ),
+            "these are the blocks; two tables and the final layer norm come with them.": (
+                lambda V, n, d, L: L * (12 * d * d + 13 * d)
+            ),
+        },
+        terms=Terms(parts),
+    ),
+    meaning="four numbers on a model card give the exact size of any GPT-2, and heads are not among them.",
+    hints=(
+        "There are four parts: two tables, the blocks, one last layer norm.",
+        "Exercise 3.1 counts one block. How often does each of the four parts occur?",
+        "The head is tied: it reads the token table and brings nothing of its own.",
+    ),
+)

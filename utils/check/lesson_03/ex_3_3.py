@@ -1,0 +1,51 @@
+"""Exercise 3.3: the token table's share. answer(vocab_size, n_ctx, n_embd, n_layer) -> float from 0 to 1."""
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.check.lesson_03.ex_3_2 import cases, parts
+from utils.check.terms import Terms
+from utils.counting import gpt_params
+
+
+def _share(V, n, d, L):
+    return V * d / gpt_params(V, n, d, L)
+
+
+EXERCISE = Exercise(
+    target="An example: V = 10, n = 4, d = 2 and one layer give 0.1887.",
+    probe=Cases(
+        cases,
+        right=_share,
+        mistakes={
+            "this is the share of the untied model, which has one table more; divide by the tied total.": (
+                lambda V, n, d, L: V * d / gpt_params(V, n, d, L, tied=False)
+            ),
+            "the position table is counted in; the token table's share alone is wanted.": (
+                lambda V, n, d, L: (V + n) * d / gpt_params(V, n, d, L)
+            ),
+            "this is the share of all the rest.": lambda *sizes: 1 - _share(*sizes),
+            "the table is divided by the rest; a share is of the whole, the table included.": (
+                lambda V, n, d, L: V * d / (gpt_params(V, n, d, L) - V * d)
+            ),
+            "the table is divided by the blocks; a share is of the whole model.": (
+                lambda V, n, d, L: V * d / (L * (12 * d * d + 13 * d))
+            ),
+            "the share is rounded to a whole number; leave what is behind the point, which `//` and `round` drop.": (
+                lambda *sizes: 0
+            ),
+            "this is the position table's share; V rows are the token table, n rows the position table.": (
+                lambda V, n, d, L: n * d / gpt_params(V, n, d, L)
+            ),
+            "the number of rows is divided by the total; each row has d numbers.": (
+                lambda V, n, d, L: V / gpt_params(V, n, d, L)
+            ),
+        },
+        terms=Terms(parts, combine=lambda terms: terms["the token table"] / sum(terms.values())),
+    ),
+    meaning="in a small model with a large vocabulary the table weighs most, and width and depth make it light.",
+    hints=(
+        "A share is a part divided by the whole. Here the part is the token table.",
+        "The part has V rows of d numbers; the whole is exercise 3.2.",
+        "Divide with `/`, and leave all digits: 0.1887 is only how we print it.",
+    ),
+)

@@ -1,0 +1,102 @@
+"""Exercise 3.4: the widest model. answer(budget, vocab_size, n_ctx, n_layer, n_head) -> n_embd, an int."""
+
+import math
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.check.lesson_03.ex_3_2 import parts
+from utils.check.terms import Terms
+from utils.counting import gpt_params
+
+
+def _cases():
+    exactly = gpt_params(20, 6, 16, 2)
+    sizes = (20, 6, 2, 4), (100, 64, 3, 6), (12, 5, 1, 5), (300, 90, 2, 1), (10, 4, 1, 400)
+    budgets = exactly - 1, 24_000, 9_900, 60_000, 70_000_000
+    return [(460, 10, 4, 1, 2), (exactly, *sizes[0]), *((b, *s) for b, s in zip(budgets, sizes, strict=True))]
+
+
+def _widest(budget, V, n, L, H, count=gpt_params):
+    d = H
+    while count(V, n, d + H, L) <= budget:
+        d += H
+    return d
+
+
+def _any_width(budget, V, n, L, H):
+    return _widest(budget, V, n, L, 1)
+
+
+def _root(budget, V, n, L, H):
+    """The width, not a whole number, at which the count is the budget."""
+    b = V + n + 13 * L + 2
+    return (math.sqrt(b * b + 48 * L * budget) - b) / (24 * L)
+
+
+def _counting(count):
+    """The search with another count of (V, n, d, L)."""
+    return lambda *case: _widest(*case, count=count)
+
+
+def _leaving_out(*names):
+    terms = Terms(lambda *sizes: {name: part for name, part in parts(*sizes).items() if name not in names})
+    return _counting(terms.count)
+
+
+EXERCISE = Exercise(
+    target="An example: a budget of 400 with V = 10, n = 4, one layer and 2 heads gives the width 4; 6 is too wide.",
+    probe=Cases(
+        _cases,
+        right=_widest,
+        mistakes={
+            "the heads cannot share this width evenly: it must be a multiple of n_head.": (
+                _any_width,
+                lambda *case: max(case[-1], _any_width(*case) - case[-1] + 1),
+            ),
+            "a model that has exactly the budget is allowed too: at most, not less than.": (
+                lambda budget, *sizes: _widest(budget - 1, *sizes)
+            ),
+            "this is the first width that is too wide; the one before it is wanted.": (
+                lambda *case: _widest(*case) + case[-1]
+            ),
+            "this is one step too narrow; the next multiple of n_head still fits.": (
+                lambda *case: _widest(*case) - case[-1],
+                lambda *case: max(_widest(*case) - case[-1], case[-1]),
+            ),
+            "the width is rounded up, or to the nearest multiple of n_head, and may then cost more than the budget.": (
+                lambda *case: math.ceil(_root(*case) / case[-1]) * case[-1],
+                lambda *case: round(_root(*case) / case[-1]) * case[-1],
+                lambda *case: -(-_any_width(*case) // case[-1]) * case[-1],
+            ),
+            "this is where the count meets the budget; the width is a multiple of n_head at or below it.": (
+                _root,
+                lambda *case: math.ceil(_root(*case)),
+                lambda *case: round(_root(*case)),
+                lambda *case: _any_width(*case) + 1,
+            ),
+            "this is the width of one head, or the number of steps; the whole width is wanted.": (
+                lambda *case: _widest(*case) // case[-1]
+            ),
+            "the search ends at a width of its own; go on until the budget is reached.": tuple(
+                lambda *case, end=end: min(_widest(*case), end // case[-1] * case[-1]) for end in (999, 1_024, 2_000)
+            ),
+            "only 12 L d² is counted; tables, biases and layer norms take from the budget too.": _counting(
+                lambda V, n, d, L: 12 * L * d * d
+            ),
+            "a table is left out, or both: they cost (V + n) d of the budget.": (
+                _leaving_out("the token table", "the position table"),
+                _leaving_out("the token table"),
+                _leaving_out("the position table"),
+            ),
+            "biases and layer norms are left out: 13 L d and 2 d numbers of the budget.": _leaving_out(
+                "the blocks' biases", "the layer norms in the blocks", "the final layer norm"
+            ),
+        },
+    ),
+    meaning="the width is what a budget buys: depth and heads are chosen, and the square of the width pays.",
+    hints=(
+        "Try the multiples of n_head, from the smallest: n_head, 2 n_head, 3 n_head. Which is the last that fits?",
+        "A loop does it: as long as the next width is within the budget, take it. Exercise 3.2 counts.",
+        "Look at the end: return a width that fits, not the first that does not; equal to the budget still fits.",
+    ),
+)

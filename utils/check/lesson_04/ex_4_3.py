@@ -1,0 +1,137 @@
+"""Exercise 4.3: greedy as a limit. answer(logits (..., V), temperature >= 0) -> probabilities (..., V)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from utils.check.calling import Nearly, call
+from utils.check.cases import Cases, InTurn
+from utils.check.compare import as_array
+from utils.check.engine import Exercise
+from utils.check.lesson_04.ex_4_2 import MISTAKES, NO_PROBABILITIES, probabilities, random_scores, shares
+
+
+def _cases():
+    return [
+        (torch.tensor([1.0, 3.0]), 0),
+        (torch.tensor([1.0, 3.0]), 2.0),
+        (torch.tensor([3.0, 1.0, 3.0]), 0.0),
+        (torch.tensor([[1.0, 2.0, 0.0], [5.0, 4.0, 5.0], [-3.0, -2.0, -1.0]]), 0),
+        (random_scores(2, 3, 4, seed=2), 1.5),
+        (random_scores(2, 3, 4, seed=3), 0),
+        (torch.tensor([1.0, 1.25]), 0.25),
+        (torch.tensor([0.0, 1e-30]), 1e-30),  # below any limit that one would set
+        (torch.tensor([-math.inf, -1.0, -2.0]), 0),
+        (torch.tensor([[1000.0, 1001.0], [0.0, 1.0]]), 1),
+        (torch.randint(3, (4, 20), generator=torch.Generator().manual_seed(1)).float(), 0),
+    ]
+
+
+def _one(logits):
+    """The whole probability on the highest score, the lowest id if several tie."""
+    return F.one_hot(logits.argmax(-1), logits.shape[-1]).float()
+
+
+def _or(cold, warm=probabilities, limit=0.0):
+    """One function for a temperature up to the limit, another above."""
+    return lambda logits, t: cold(logits) if t <= limit else warm(logits, t)
+
+
+def _right(logits, temperature):
+    return _or(_one)(logits.double(), temperature)
+
+
+def _is_highest(logits):
+    return (logits == logits.amax(-1, keepdim=True)).float()
+
+
+def _added(more):
+    return lambda logits, t: probabilities(logits, t + more)
+
+
+def _at_least(limit):
+    return lambda logits, t: probabilities(logits, max(t, limit))
+
+
+_ORDINARY = Cases(
+    _cases,
+    right=_right,
+    signs=NO_PROBABILITIES,
+    mistakes={
+        "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.": (
+            probabilities
+        ),
+        "at 0 this is the id of the highest score; probabilities are wanted, a 1 for that id and 0 elsewhere.": (
+            _or(lambda logits: logits.argmax(-1)),
+            _or(lambda logits: logits.argmax(-1, keepdim=True)),
+        ),
+        "a temperature of 0 is treated as 1; it is the limit of ever lower ones, not their absence.": (
+            _or(lambda logits: logits.softmax(-1))
+        ),
+        "at 0 equal highest scores share the probability; the lowest id of them gets it all "
+        "(a tiny number in place of 0 does not do this).": (
+            _or(lambda logits: shares(_is_highest(logits))),
+            *map(_added, (1e-3, 1e-4, 1e-6)),
+        ),
+        "at 0 equal highest scores get a 1 each; only the lowest id of them does.": _or(_is_highest),
+        "at 0 the highest id of several equal scores is taken; the lowest is wanted.": (
+            _or(lambda logits: _one(logits.flip(-1)).flip(-1))
+        ),
+        "at 0 not always the lowest id of equal scores is taken: `topk` makes no promise for equals, and a "
+        "sort only with `stable=True`; `argmax` does.": (
+            _or(lambda logits: F.one_hot(logits.topk(1).indices[..., 0], logits.shape[-1])),
+            _or(lambda logits: F.one_hot(logits.argsort(descending=True)[..., 0], logits.shape[-1])),
+        ),
+        "at 0 one id is sought in the whole batch: tell `argmax` to look along the last dimension.": (
+            _or(lambda logits: _one(logits.flatten()).view(logits.shape)),
+            _or(lambda logits: torch.zeros_like(logits).index_fill(0, logits.argmax(), 1)),
+        ),
+        "at 0 the ids of all rows are set in every row; `scatter` or `one_hot` sets one in each.": (
+            _or(lambda logits: torch.zeros_like(logits).index_fill(-1, logits.argmax(-1).flatten(), 1))
+        ),
+        "at 0 `one_hot` makes as many columns as the largest id needs; tell it V, the size of the vocabulary.": (
+            _or(lambda logits: F.one_hot(logits.argmax(-1)).float())
+        ),
+        "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.": (
+            *(_or(_one, limit=limit) for limit in (1e-6, 0.5, 1)),
+        ),
+        "small temperatures are raised, to some limit or by a number that is added; treat only 0 apart.": (
+            *(_or(_one, warm) for warm in (*map(_at_least, (1e-3, 0.5, 1)), *map(_added, (0.1, 1e-2, 1e-3, 1e-4)))),
+        ),
+        **{diagnosis: (_or(_one, mistake), mistake) for diagnosis, mistake in MISTAKES.items()},
+    },
+)
+_TINY = Cases(
+    lambda: [(torch.tensor([[1.0, 3.0, 2.0], [-1.0, -2.0, -3.0]]), 1e-40)],
+    right=_right,
+    mistakes={
+        "right for ordinary temperatures; at a tiny one the divided scores overflow, and the softmax of two "
+        "infinite scores is NaN. Take each row's highest score off first.": _or(_one),
+        "at a tiny temperature the highest score of the whole batch is taken off, and in other rows nothing is left; "
+        "each row has a highest of its own.": _or(_one, lambda x, t: probabilities(x - x.amax(), t)),
+    },
+)
+
+
+def _require_floats(function):
+    """Nearly if the result at 0 is a tensor of whole numbers or of truth values, from which nothing can be drawn."""
+    result = call(function, torch.tensor([1.0, 3.0]), 0)
+    if hasattr(result, "dtype") and as_array(result).dtype.kind != "f":
+        raise Nearly(
+            f"at 0 the numbers are right, but of the kind {result.dtype}; probabilities are floats, or "
+            "`torch.multinomial` cannot draw from them."
+        )
+
+
+EXERCISE = Exercise(
+    target="An example: scores [3, 1, 3] and a temperature of 0 give [1, 0, 0]; with 2 they give "
+    "[0.4223, 0.1554, 0.4223].",
+    probe=InTurn(_ORDINARY, _TINY, _require_floats),
+    meaning="the lower the temperature, the nearer to always taking the likeliest, and 0 is that limit.",
+    hints=(
+        "Dividing by 0 is no option, so a temperature of 0 needs an `if`.",
+        "At 0 the result is 0 everywhere but at one id. `argmax` gives that id, the lowest among equals.",
+        "`F.one_hot` turns ids into such rows. Give it V, and make floats of what it gives.",
+    ),
+)

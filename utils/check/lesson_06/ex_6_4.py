@@ -1,0 +1,61 @@
+"""Exercise 6.4: bytes. answer(n_layer, n_embd, n_tokens, batch_size, bytes_per_number) -> int."""
+
+import math
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.check.terms import Terms
+
+_TERMS = Terms(
+    lambda L, d, n, B, b: {
+        "the two, keys and values": 2,
+        "the layers, each of which keeps its own": L,
+        "the width, as a key is a vector of `n_embd` numbers": d,
+        "the tokens": n,
+        "the sequences of the batch": B,
+        "the bytes of a number": b,
+    },
+    combine=lambda terms: math.prod(terms.values()),
+)
+
+EXERCISE = Exercise(
+    target="An example: 2 layers of width 64, 32 tokens, a batch of 1 and 4 bytes a number give 32768 bytes.",
+    probe=Cases(
+        lambda: [(2, 64, 32, 1, 4), (3, 5, 7, 2, 4), (12, 768, 1024, 1, 4), (96, 12_288, 1, 1, 2), (2, 10, 3, 5, 1)],
+        right=_TERMS.count,
+        mistakes={
+            "this is half of it: keys and values are kept, both.": lambda L, d, n, B, b: L * d * n * B * b,
+            "this is half as much again: queries are not kept, only keys and values.": (
+                lambda L, d, n, B, b: 3 * L * d * n * B * b
+            ),
+            "this is twice the cache: a key and a value are kept for each token and layer, two vectors in all.": (
+                lambda L, d, n, B, b: 4 * L * d * n * B * b
+            ),
+            "the width is squared, as in a weight matrix; a key is one vector of `n_embd` numbers.": (
+                lambda L, d, n, B, b: 2 * L * d * d * n * B * b
+            ),
+            "the number of tokens is squared, as in the attention weights; those are not kept.": (
+                lambda L, d, n, B, b: 2 * L * d * n * n * B * b,
+                lambda L, d, n, B, b: 2 * L * n * n * B * b,
+            ),
+            "4 bytes, or 2, are taken for every number; bytes_per_number says how many.": (
+                lambda L, d, n, B, b: 2 * L * d * n * B * 4,
+                lambda L, d, n, B, b: 2 * L * d * n * B * 2,
+            ),
+            "it is divided by bytes_per_number; each number takes so many bytes, so multiply.": (
+                lambda L, d, n, B, b: 2 * L * d * n * B / b
+            ),
+            "the sizes are added; they multiply.": (
+                lambda L, d, n, B, b: L + d + n + B + b,
+                lambda L, d, n, B, b: 2 * (L + d + n + B + b),
+            ),
+        },
+        terms=_TERMS,
+    ),
+    meaning="the cache grows with every token of every sequence, so in long contexts it outgrows the weights.",
+    hints=(
+        "How many numbers does one layer keep for one token? It keeps two vectors of the width.",
+        "Every layer does so, for every token of every sequence.",
+        "That counts numbers. Each of them takes some bytes.",
+    ),
+)

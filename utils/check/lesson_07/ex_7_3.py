@@ -1,0 +1,117 @@
+"""Exercise 7.3: the count of a GPT-2. answer(config.json as a dict) -> int."""
+
+from utils.check.cases import Cases
+from utils.check.engine import Exercise
+from utils.check.terms import Terms
+from utils.pretrained import KNOWN_CONFIGS
+
+SMALLEST = {"vocab_size": 10, "n_positions": 4, "n_embd": 2, "n_layer": 1}
+OTHER = {"vocab_size": 7, "n_positions": 5, "n_embd": 4, "n_layer": 3}
+
+
+def _cases():
+    untied = {"tie_word_embeddings": False}
+    more = {"n_inner": None}, {"n_inner": 3}, untied, {"tie_word_embeddings": True}
+    whole = OTHER | {"n_inner": 20} | untied, KNOWN_CONFIGS["GPT-2 small"]
+    return [(config,) for config in (SMALLEST, OTHER, *(SMALLEST | setting for setting in more), *whole)]
+
+
+def _width(config):
+    return config.get("n_inner") or 4 * config["n_embd"]
+
+
+def _tie(config):
+    return config.get("tie_word_embeddings", True)
+
+
+def _parts(config, width=_width, tied=_tie):
+    V, n, d, L = (config[key] for key in SMALLEST)
+    d_ff = width(config)
+    return {
+        "the token table": V * d,
+        "the position table": n * d,
+        "the matrix of `c_attn`": (L, 3 * d * d),
+        "the bias of `c_attn`": (L, 3 * d),
+        "the matrix of attention's `c_proj`": (L, d * d),
+        "the bias of attention's `c_proj`": (L, d),
+        "the matrix of `c_fc`": (L, d * d_ff),
+        "the bias of `c_fc`": (L, d_ff),
+        "the matrix of the MLP's `c_proj`": (L, d_ff * d),
+        "the bias of the MLP's `c_proj`": (L, d),
+        "`ln_1`": (L, 2 * d),
+        "`ln_2`": (L, 2 * d),
+        "the final layer norm": 2 * d,
+        "the table of an untied head": 0 if tied(config) else V * d,
+    }
+
+
+_TERMS = Terms(_parts)
+_count = _TERMS.count
+
+
+def _with(**changes):
+    """The count with another width of the MLP, or another tie: a function of a configuration."""
+    return lambda config: _count(config, **changes)
+
+
+EXERCISE = Exercise(
+    target='An example: `{"vocab_size": 3, "n_positions": 2, "n_embd": 2, "n_layer": 1}` gives 88 parameters, '
+    'and 94 with `"tie_word_embeddings": False`.',
+    probe=Cases(
+        _cases,
+        right=_count,
+        mistakes={
+            "without `n_inner` the MLP is as wide as the stream here; it is wider.": _with(
+                width=lambda c: c.get("n_inner") or c["n_embd"]
+            ),
+            "`n_inner` is given here and does not count; it replaces 4 d as the MLP's width.": _with(
+                width=lambda c: 4 * c["n_embd"]
+            ),
+            "`n_inner` and `tie_word_embeddings` both change nothing here; where a file gives them, they hold.": _with(
+                width=lambda c: 4 * c["n_embd"], tied=lambda c: True
+            ),
+            "an untied head is counted as V numbers; it is a table of V rows of d.": (
+                lambda c: _count(c, tied=lambda c: True) + (0 if _tie(c) else c["vocab_size"])
+            ),
+            "`n_inner` is null here, None in Python: then the MLP's width is 4 d, as if the key were missing.": _with(
+                width=lambda c: c.get("n_inner", 4 * c["n_embd"])
+            ),
+            "`n_inner` is missing from most files; then the MLP's width is 4 d.": (
+                _with(width=lambda c: c["n_inner"]),
+                _with(width=lambda c: c["n_inner"] or 4 * c["n_embd"]),
+            ),
+            "`n_inner` is multiplied by 4; it is the MLP's width already.": _with(
+                width=lambda c: 4 * (c.get("n_inner") or c["n_embd"])
+            ),
+            "`tie_word_embeddings` is false here, and the head has no table of its own in your count.": _with(
+                tied=lambda c: True
+            ),
+            "where `tie_word_embeddings` is missing, yours has an untied head; a GPT-2 that says nothing is tied.": (
+                _with(tied=lambda c: c.get("tie_word_embeddings"))
+            ),
+            "the flag is the wrong way round: false gives the head a table of its own, and true gives it none.": (
+                _with(tied=lambda c: not _tie(c)),
+                _with(tied=lambda c: not c.get("tie_word_embeddings")),
+            ),
+            "`tie_word_embeddings` is missing from most files; then the head is tied.": _with(
+                tied=lambda c: c["tie_word_embeddings"]
+            ),
+            "`n_ctx` is the course's word; these files say `n_positions`.": (
+                lambda c: _count(c | {"n_positions": c["n_ctx"]})
+            ),
+            "4 d numbers are missing in each block: are the two layer norms counted, and the biases of attention?": (
+                lambda c: _count(c) - 4 * c["n_embd"] * c["n_layer"]
+            ),
+            "tables and final layer norm are counted once for each block; only the blocks repeat.": (
+                lambda c: c["n_layer"] * _count(c | {"n_layer": 1})
+            ),
+        },
+        terms=_TERMS,
+    ),
+    meaning="a small file of settings is enough to say what a model weighs, before a single weight is fetched.",
+    hints=(
+        "List the parts: two tables, the blocks, a final layer norm, and perhaps a head. Lesson 03 has most of it.",
+        "Find the MLP's width first, as in exercise 7.2. A block is attention, an MLP of that width, two layer norms.",
+        "`config.get(key, default)` helps where a missing key means something; ask for the tie in this way.",
+    ),
+)

@@ -1,0 +1,93 @@
+"""Which line of a wrong answer to look at, found by changing it a little.
+
+When no known mistake explains a wrong answer, small changes to the student's own source are tried, one at a time
+(changes.py), until one makes the answer right. Its line and its kind are told, the change itself is not.
+"""
+
+import ast
+import copy
+import inspect
+import textwrap
+import time
+
+from utils.check.calling import Nearly
+from utils.check.repair.changes import changes
+from utils.check.repair.limits import NAME, Stopped, limits
+from utils.check.source import VALUES, plain
+
+SECONDS = 2.0  # for the whole search
+
+
+def hint_at_change(probe, answers) -> str:
+    """A line of a verdict on where one small change makes the answers right; "" if none is found.
+
+    probe: raises Wrong for wrong answers. answers: the student's functions, of which one is changed. Nothing outside
+    of the changed copies is touched, and what they print is dropped.
+    """
+    end = time.perf_counter() + SECONDS
+    for place, answer in enumerate(answers):
+        found, far = {}, 1
+        for how_far, line, what, changed in _programs(answer, end):
+            if how_far > far or len(found) == 2:
+                break
+            if _passes(probe, (*answers[:place], changed, *answers[place + 1 :]), end):
+                found.setdefault(line, what)
+                far = how_far
+        if found:
+            where = f" of `{answer.__name__}`" if len(answers) > 1 else ""
+            lines = [f"line {line}{where}, `{_line(answer, line)}`: {what}" for line, what in sorted(found.items())]
+            return f"\n  look    {' -- or '.join(lines)}"
+    return ""
+
+
+def _programs(answer, end):
+    """What `changes` yields of a function, each change made a function, as long as there is time."""
+    try:
+        tree, space = _parsed(answer)
+    except Exception:  # no source to be had, or none that stands alone
+        return
+    for how_far, line, what, changed in changes(tree):
+        if time.perf_counter() > end:
+            return
+        made = dict(space)
+        try:
+            exec(compile(ast.Module([changed], []), NAME, "exec"), made)
+            yield how_far, line, what, made[tree.name]
+        except Exception:  # no program at all
+            continue
+
+
+def _parsed(answer):
+    """The tree of a function's source, and a copy of the names that it can see."""
+    function = plain(answer)
+    if function is not inspect.unwrap(answer):
+        raise TypeError("not a plain function")
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        raise TypeError("not a def")
+    tree.decorator_list = []
+    space = dict(function.__globals__)
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & space.keys()
+    data = (*VALUES, list, dict, set)
+    space |= {name: copy.deepcopy(space[name]) for name in read if isinstance(space[name], data)}
+    return tree, space | inspect.getclosurevars(function).nonlocals
+
+
+def _line(answer, number):
+    return inspect.getsource(plain(answer)).splitlines()[number - 1].strip()
+
+
+def _passes(probe, answers, end):
+    agrees = getattr(probe, "agrees", None)
+    try:
+        with limits(end):
+            if agrees is not None and not agrees(*answers):
+                return False
+            probe(*answers)
+    except KeyboardInterrupt:
+        raise
+    except Nearly:  # the results are right, and one thing is told at a time
+        return True
+    except (Exception, Stopped, SystemExit, GeneratorExit, MemoryError):
+        return False
+    return True

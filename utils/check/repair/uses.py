@@ -1,0 +1,155 @@
+"""Slips in what is done with values: a call, its inputs, a slice, a name, a bound, something left out.
+
+Rules as in values.py. None calls a function that the source does not call, but for harmless methods of tensors.
+"""
+
+import ast
+import itertools
+
+from utils.check.repair.nodes import called, expression, is_read, says, with_fields
+from utils.check.repair.values import DIMENSIONS
+
+# methods of tensors that change nothing: what may be missing behind a value
+MORE = (
+    *(".T", ".mT", ".log()", ".exp()", ".softmax(-1)", ".sum(-1)", ".sum()", ".mean()", ".cumsum(-1)", ".sqrt()"),
+    *(".abs()", ".float()", ".long()", ".bool()", ".item()", ".clone()", ".detach()", ".flatten()"),
+    *("[-1]", "[0]", "[:, -1]", "[..., None]", "[None]"),
+)
+ALIKE = [  # methods that are taken for one another
+    *({"sum", "mean"}, {"max", "min"}, {"amax", "amin"}, {"argmax", "argmin"}, {"tril", "triu"}, {"exp", "log"}),
+    *({"softmax", "log_softmax", "sigmoid"}, {"cumsum", "cumprod"}, {"floor", "ceil", "round"}, {"gt", "ge"}),
+    *({"lt", "le"}, {"view", "reshape"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"log", "log2", "log10"}),
+    *({"sqrt", "square"}, {"repeat", "repeat_interleave"}, {"stack", "cat"}),
+]
+BUILT_IN = {"max": "min", "min": "max", "any": "all", "all": "any"}
+KEEPS = {*("sum", "mean", "prod", "norm", "var", "std"), *("max", "min", "amax", "amin", "argmax", "argmin")}
+
+
+def calls(node, parent, names):
+    """A call too many, its inputs in another order, a method taken for another."""
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "H"):
+        yield f"the `.{node.attr}`", node.value
+        yield f"the `.{node.attr}`", with_fields(node, attr="mT" if node.attr == "T" else "T")
+    if not isinstance(node, ast.Call):
+        return
+    name = called(node)
+    method = isinstance(node.func, ast.Attribute)
+    if name in ("range", "print") or (isinstance(parent, ast.Expr) and parent.value is node):
+        inner = None
+    else:
+        inner = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+    if isinstance(inner, ast.Subscript):
+        whole = with_fields(node, args=[inner.value, *node.args[1:]])
+        yield f"whether the brackets belong inside `{name}` or behind it", with_fields(inner, value=whole)
+    for alike in ALIKE if method else ():
+        for other in sorted(alike - {name}) if name in alike else ():
+            yield f"the `{name}`", with_fields(node, func=with_fields(node.func, attr=other))
+    if name in BUILT_IN and not method:
+        yield f"the `{name}`", with_fields(node, func=ast.Name(BUILT_IN[name], ast.Load()))
+    if method:
+        yield f"the call of `{name}`", node.func.value
+    if inner is not None:
+        yield f"the call of `{name}`", inner
+    plain = [place for place, arg in enumerate(node.args) if not isinstance(arg, ast.Starred)]
+    for first in plain:
+        for second in plain[first + 1 :]:
+            args = list(node.args)
+            args[first], args[second] = args[second], args[first]
+            yield f"the order of the inputs of `{name}`", with_fields(node, args=args)
+    if method and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Constant):
+        turned = with_fields(node, func=with_fields(node.func, value=node.args[0]), args=[node.func.value])
+        yield f"which of the two `{name}` is asked of", turned
+
+
+def slices(node, parent, names):
+    """A slice's bounds, a subscript too many, the order of two."""
+    if isinstance(node, ast.Slice):
+        what = f"the slice `{ast.unparse(node)}`"
+        yield what, with_fields(node, lower=node.upper, upper=node.lower)
+        if node.lower is not None:
+            yield what, with_fields(node, lower=None)
+            yield what, with_fields(node, lower=ast.UnaryOp(ast.USub(), node.lower))
+        if node.upper is not None:
+            yield what, with_fields(node, upper=None)
+            yield what, with_fields(node, upper=ast.UnaryOp(ast.USub(), node.upper))
+            yield what, with_fields(node, lower=ast.UnaryOp(ast.USub(), node.upper), upper=None)
+        if node.lower is None and node.upper is None:
+            yield what, with_fields(node, lower=ast.Constant(1))
+            yield what, with_fields(node, upper=ast.Constant(-1))
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        yield f"the brackets behind {says(node.value)}", node.value
+        inner = node.slice
+        if isinstance(node.value, ast.Subscript):
+            first = with_fields(node.value, slice=inner)
+            yield f"the order of the brackets in {says(node)}", with_fields(node, value=first, slice=node.value.slice)
+        if isinstance(inner, ast.Tuple):
+            for place in range(len(inner.elts)):
+                rest = [part for at, part in enumerate(inner.elts) if at != place]
+                slice_ = rest[0] if len(rest) == 1 else with_fields(inner, elts=rest)
+                yield f"what stands between the brackets of {says(node)}", with_fields(node, slice=slice_)
+            yield (
+                f"what stands between the brackets of {says(node)}",
+                with_fields(node, slice=with_fields(inner, elts=inner.elts[::-1])),
+            )
+        else:
+            for more in (ast.Slice(), ast.Constant(...)):
+                elts = ast.Tuple([more, inner], ast.Load())
+                yield f"what stands between the brackets of {says(node)}", with_fields(node, slice=elts)
+
+
+def other_names(node, parent, names):
+    """Another name that is in scope, or two of them in another order."""
+    if isinstance(node, ast.Tuple) and isinstance(parent, (ast.Assign, ast.Return)):
+        for first, second in itertools.combinations(range(len(node.elts)), 2):
+            elts = list(node.elts)
+            elts[first], elts[second] = elts[second], elts[first]
+            yield f"the order in {says(node)}", with_fields(node, elts=elts)
+    is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    if is_read and node.id in names and getattr(parent, "func", None) is not node:
+        for other in names:
+            if other != node.id:
+                yield f"the name `{node.id}`", with_fields(node, id=other)
+
+
+def keywords(node, parent, names):
+    """A keyword too many or too few: `keepdim`, `dim`, the diagonal where a triangle begins."""
+    if not isinstance(node, ast.Call):
+        return
+    name = called(node)
+    for diagonal in (1, -1) if name in ("triu", "tril") and not node.keywords else ():
+        number = ast.keyword("diagonal", ast.Constant(diagonal))
+        yield f"where the triangle of `{name}` begins", with_fields(node, keywords=[number])
+    for place, keyword in enumerate(node.keywords):
+        rest = node.keywords[:place] + node.keywords[place + 1 :]
+        yield f"the `{keyword.arg}` of `{name}`", with_fields(node, keywords=rest)
+    have = {keyword.arg for keyword in node.keywords}
+    if name in KEEPS and not have & {"keepdim", "keepdims"}:
+        keep = ast.keyword("keepdim", ast.Constant(True))
+        yield f"the dimensions that `{name}` leaves", with_fields(node, keywords=[*node.keywords, keep])
+        for dim in (-1, 0) if not have & set(DIMENSIONS) else ():
+            axis = ast.keyword("dim", ast.Constant(dim))
+            yield f"the dimension of `{name}`", with_fields(node, keywords=[*node.keywords, axis])
+            yield f"the dimension of `{name}`", with_fields(node, keywords=[*node.keywords, axis, keep])
+
+
+def bounds(node, parent, names):
+    """A bound by one: of a range, of a slice, of a comparison, of an index."""
+    if not isinstance(node, ast.expr) or isinstance(node, (ast.Constant, ast.Slice, ast.Tuple)):
+        return
+    bounds = isinstance(parent, (ast.Slice, ast.Compare)) or (
+        isinstance(parent, ast.Subscript) and parent.slice is node
+    )
+    of_range = isinstance(parent, ast.Call) and called(parent) in ("range", "arange") and node in parent.args
+    if bounds or of_range:
+        for op in (ast.Add(), ast.Sub()):
+            yield f"the bound {says(node)}", ast.BinOp(node, op, ast.Constant(1))
+    if of_range and len(parent.args) == 1:
+        yield f"where the `{called(parent)}` begins", [ast.Constant(1), node]
+
+
+def missing(node, parent, names):
+    """Something that is still to be done with a value."""
+    if not is_read(node, parent) or isinstance(parent, (ast.Attribute, ast.Expr, ast.keyword)):
+        return
+    for more in MORE:
+        yield f"{says(node)}, with which something is still to be done", expression(f"X{more}", node)

@@ -1,0 +1,137 @@
+"""Counts that are made of named terms: which of them is missing, counted twice, or taken for another.
+
+An exercise that asks for a count states what it is made of, `{"token table": V * d, ...}`; each slip is then a small
+change to these terms that gives the student's number in every case.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from utils.check.compare import as_array, same
+
+# a number times this is what the student gave: what it then is
+SCALES = {
+    "the result is in per cent; give a fraction from 0 to 1.": 100,
+    "this is a hundredth of what it should be.": 1 / 100,
+    "these are thousands; the plain number is wanted.": 1e-3,
+    "these are millions; the plain number is wanted.": 1e-6,
+    "these are billions; the plain number is wanted.": 1e-9,
+    "these are trillions; the plain number is wanted.": 1e-12,
+    "this is in units of 1,024; the plain number is wanted.": 1 / 2**10,
+    "this is in units of 1,024 times 1,024; the plain number is wanted.": 1 / 2**20,
+    "this is in units of 1,024 to the third; the plain number is wanted.": 1 / 2**30,
+    "1,000 is taken for 1,024.": 1000 / 1024,
+    "1,024 is taken for 1,000.": 1024 / 1000,
+    "these are bits; a byte has 8 of them.": 8,
+    "this is divided by 8, as if bits were given; bytes are.": 1 / 8,
+    "this is twice as much as it should be.": 2,
+    "this is half of what it should be.": 1 / 2,
+    "the fraction stands on its head: the part is divided by the whole.": None,
+    "the sign is turned.": -1,
+}
+
+
+ALTERNATIVES = 2  # more slips that give one number say nothing
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a count is made of.
+
+    parts: the exercise's arguments -> {name: number}; a term that comes several times is a pair (times, size).
+    combine: {name: number} -> the count, by default the sum of the terms; `math.prod` of the values for factors.
+    """
+
+    parts: Callable[..., dict]
+    combine: Callable[[dict], object] = lambda terms: sum(terms.values())
+
+    def count(self, *args, **settings):
+        """The count itself, of what `parts` makes of its arguments."""
+        return self._total(self._pairs(args, settings))
+
+    def explain(self, arguments: list[tuple], results: list) -> str | None:
+        """The simplest slip that gives these results in all cases; None if none does.
+
+        Where several slips of one kind give the same number, all are named.
+        """
+        given = [as_array(result) for result in results]
+        if any(result is None or result.shape for result in given):
+            return None
+        tables = [self._pairs(args) for args in arguments]
+        for kind, slips in self._kinds(list(tables[0])):
+            fits = dict.fromkeys(names for names, slip in slips if self._gives(slip, tables, given))
+            if 0 < len(fits) <= ALTERNATIVES:
+                return kind.format(", or ".join(fits))
+        return None
+
+    def _pairs(self, args, settings=None):
+        parts = self.parts(*args, **settings or {})
+        return {name: part if isinstance(part, tuple) else (1, part) for name, part in parts.items()}
+
+    def _gives(self, slip, tables, given):
+        try:
+            made = [slip(table) for table in tables]
+        except (ArithmeticError, KeyError, ValueError):
+            return False
+        return None not in made and all(map(same, made, given))
+
+    def _total(self, table):
+        return self.combine({name: times * size for name, (times, size) in table.items()})
+
+    def _kinds(self, names) -> Iterator[tuple[str, list[tuple[str, Callable]]]]:
+        """(sentence, [(names, table of terms -> what the slip makes of them)]) for each kind, the simplest first."""
+        total, pairs = self._total, list(itertools.combinations(names, 2))
+        yield "missing here: {}.", [(n, lambda t, n=n: total(_without(t, n))) for n in names]
+        yield "counted twice: {}.", [(n, lambda t, n=n: total(_times(t, n, 2))) for n in names]
+        yield "counted once, and it comes several times: {}.", [(n, lambda t, n=n: total(_once(t, n))) for n in names]
+        yield "this is one part of it: {}.", [(n, lambda t, n=n: math.prod(t[n])) for n in names]
+        for sentence, factor in SCALES.items():
+            yield sentence, [("", lambda t, factor=factor: _scaled(total(t), factor))]
+        yield (
+            "counted once, and all of it comes several times: {}.",
+            [("what a layer holds", lambda t: total(_once(t, *t)))],
+        )
+        yield "missing here: {}.", [(" and ".join(p), lambda t, p=p: total(_without(t, *p))) for p in pairs]
+        swaps = list(itertools.permutations(names, 2))
+        yield (
+            "one thing stands in place of another: {}.",
+            [(f"{other} for {name}", lambda t, a=name, b=other: total({**t, a: t[b]})) for name, other in swaps],
+        )
+        yield (
+            "counted too often: {}.",
+            [(name, lambda t, a=name, b=other: total(_times(t, a, t[b][0]))) for name, other in swaps],
+        )
+        yield (
+            "only these two are counted: {}.",
+            [(" and ".join(p), lambda t, p=p: total({n: t[n] for n in p})) for p in pairs],
+        )
+        yield (
+            "counted twice: {}.",
+            [(" and ".join(p), lambda t, p=p: total(_times(_times(t, p[0], 2), p[1], 2))) for p in pairs],
+        )
+        yield (
+            "missing here: {}.",
+            [
+                (f"{a}, {b} and {c}", lambda t, three=(a, b, c): total(_without(t, *three)))
+                for a, b, c in itertools.combinations(names, 3)
+            ],
+        )
+
+
+def _without(table, *names):
+    return {name: pair for name, pair in table.items() if name not in names}
+
+
+def _times(table, name, factor):
+    times, size = table[name]
+    return {**table, name: (times * factor, size)}
+
+
+def _once(table, *names):
+    return table | {name: (1, table[name][1]) for name in names}
+
+
+def _scaled(total, factor):
+    return 1 / total if factor is None else total * factor
