@@ -350,7 +350,7 @@ def test_weights_of_another_configuration_are_refused(folder, refused, changes):
 @pytest.mark.parametrize(
     ("changes", "kind", "words"),
     [
-        ({"activation_function": "gelu_fast"}, ValueError, ["activation_function='gelu_fast'"]),
+        ({"activation_function": "quick_gelu"}, ValueError, ["activation_function='quick_gelu'"]),
         ({"n_inner": 0}, ValueError, ["n_inner=0"]),
         ({"model_type": "llama"}, ValueError, ["'llama'", "'gpt2'"]),
         ({"n_head": 3}, ValueError, ["n_head=3"]),

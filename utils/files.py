@@ -1,10 +1,13 @@
 """One way to write a file: whole or not at all. Standard library only."""
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS begins what it leaves in a file's place
+ESCAPES = dict(zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True))
 UNFINISHED = ".part"  # how the name of a file ends while it is written
 
 
@@ -65,3 +68,29 @@ def remove_unfinished(folder: Path) -> None:
         if target.is_file() and target.stat().st_size == 0:
             target.unlink()
         temporary.unlink()
+
+
+def not_there(path, what="file", otherwise="check the path") -> FileNotFoundError:
+    """The error for a path at which there is nothing, with what to do.
+
+    Of "C:\\models\\new", typed without r, Python made a line break; the sentence shows the path as it was typed.
+    """
+    typed = "".join(map(_as_typed, str(path)))
+    if typed != str(path):
+        otherwise = f'Python reads \\ and what follows it as one character, so write r"{typed}"'
+    return FileNotFoundError(f"There is no {what} {typed}; {otherwise}.")
+
+
+def _as_typed(letter):
+    """A control character as the backslash and what follows it; those without a letter have octal digits."""
+    if unicodedata.category(letter) != "Cc":
+        return letter
+    return "\\" + ESCAPES.get(letter, f"{ord(letter):o}")
+
+
+def lfs_pointer(path) -> ValueError | None:
+    """The error for a file that holds Git LFS's note in place of its content; None for any other file."""
+    with open(path, "rb") as file:
+        if file.read(len(LFS_POINTER)) != LFS_POINTER:
+            return None
+    return ValueError(f"{path} is a Git LFS pointer, which only stands for the file; run `git lfs pull` in its folder.")

@@ -1,13 +1,14 @@
 """GPT-2's weights in Hugging Face layout, into the course's model and out of it."""
 
 import json
+import os
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
 from utils import validate
-from utils.files import replace_file
+from utils.files import not_there, replace_file
 from utils.model import GPT
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
@@ -71,15 +72,15 @@ def save_gpt2(model: GPT, folder) -> None:
 def _folder(path_or_name):
     if not isinstance(path_or_name, (str, Path)):
         raise TypeError(f"path_or_name is a {type(path_or_name).__name__}; give a folder's path or a model's name.")
-    if Path(path_or_name).is_dir():
+    if os.path.isdir(path_or_name):  # False as well for what can be no name, where Path.is_dir() may raise
         return Path(path_or_name)
     if path_or_name in GPT2_NAMES:
         return downloaded(path_or_name)
     names = ", ".join(map(repr, GPT2_NAMES))
-    if Path(path_or_name).is_file():
+    if os.path.isfile(path_or_name):
         raise ValueError(f"{path_or_name} is a file; give the folder that holds config.json and model.safetensors.")
-    if isinstance(path_or_name, Path) or Path(path_or_name).name != path_or_name:
-        raise FileNotFoundError(f"There is no folder {path_or_name}; check the path, or give one of the names {names}.")
+    if isinstance(path_or_name, Path) or Path(path_or_name).name != path_or_name or not path_or_name.isprintable():
+        raise not_there(path_or_name, "folder", f"check the path, or give one of the names {names}")
     raise ValueError(
         f"path_or_name={path_or_name!r} is no folder here and no known name; give a folder with config.json and "
         f"model.safetensors, or one of {names}."
@@ -131,7 +132,6 @@ def _fill(model, folder, stored):
 
 def _hf_config(model):
     c = model.config
-    hf_activation = {ours: hf_name for hf_name, ours in ACTIVATION.items()}
     end = END_OF_TEXT if c.vocab_size > END_OF_TEXT else None
     sizes = {"vocab_size": c.vocab_size, "n_positions": c.n_ctx, "n_ctx": c.n_ctx, "n_embd": c.n_embd}
     return {
@@ -141,7 +141,7 @@ def _hf_config(model):
         "n_layer": c.n_layer,
         "n_head": c.n_head,
         "n_inner": c.n_inner,
-        "activation_function": hf_activation[c.activation],
+        "activation_function": next(name for name, ours in ACTIVATION.items() if ours == c.activation),
         "layer_norm_epsilon": c.layer_norm_epsilon,
         "tie_word_embeddings": c.tied,
         **dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0),
