@@ -1,5 +1,6 @@
 """GPT-2's weights in Hugging Face layout, into the course's model and out of it."""
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -8,11 +9,12 @@ import torch
 from safetensors.torch import save_file
 
 from utils import validate
+from utils.counting import meta_model
 from utils.files import not_there, replace_file
-from utils.model import GPT
+from utils.model import GPT, GPTConfig
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
-from utils.pretrained.hf_names import MASKS, TRANSPOSED, mismatches, to_course_name
+from utils.pretrained.hf_names import MASKS, TRANSPOSED, mismatches, other_sizes, stored_sizes, to_course_name
 from utils.pretrained.hub import GPT2_NAMES, downloaded
 
 TABLE, HEAD = "wte.weight", "lm_head.weight"
@@ -38,12 +40,9 @@ def load_gpt2(path_or_name) -> GPT:
     stored = _course_names(folder, shapes)
     if config.tied:
         _share(folder, stored)
-    wanted = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    wrong = mismatches({name: shapes[hf_name] for name, hf_name in stored.items()}, wanted)
+    wrong = _differences(model, {name: shapes[hf_name] for name, hf_name in stored.items()})
     if wrong:
-        untied = HEAD in wanted and HEAD not in stored
-        hint = "; tie_word_embeddings=False asks for a head of its own" if untied else ""
-        raise ValueError(f"{folder} does not hold the GPT-2 that its config.json describes: {wrong}{hint}.")
+        raise ValueError(f"{folder} does not hold the GPT-2 that its config.json describes: {wrong}.")
     _fill(model, folder, stored)
     return model.eval()
 
@@ -120,6 +119,23 @@ def _share(folder, stored):
             f"{folder} stores {stored[TABLE]} and {head}, which differ, while its config.json ties the two; "
             'set "tie_word_embeddings": false there to keep both, or remove the head.'
         )
+
+
+def _differences(model, found):
+    """What keeps stored shapes from filling the model: sizes, then what other sizes do not explain; "" if nothing."""
+    config, sizes, wanted = model.config, stored_sizes(found), _shapes(model)
+    follows = config.n_inner is None and sizes.get("n_inner") == 4 * sizes.get("n_embd", config.n_embd)
+    said = dataclasses.asdict(config) | {"n_inner": sizes["n_inner"] if follows else config.d_ff}
+    differing = other_sizes(said, sizes)
+    if differing:
+        wanted = _shapes(meta_model(GPTConfig(**said | sizes | {"n_head": 1})))  # heads do not show in the shapes
+    untied = HEAD in wanted and HEAD not in found
+    hint = "tie_word_embeddings=False asks for a head of its own" if untied else ""
+    return "; ".join(filter(None, (differing, mismatches(found, wanted), hint)))
+
+
+def _shapes(model):
+    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
 
 
 @torch.no_grad()
