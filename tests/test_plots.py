@@ -2,8 +2,11 @@
 
 import base64
 import hashlib
+import importlib
+import inspect
 import io
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -269,6 +272,18 @@ def test_a_figure_keeps_its_look_when_it_is_drawn_later(draw):
         fig.savefig(later, format="png")
     assert later.getvalue() == kept.getvalue()
     assert np.asarray(Image.open(later).convert("RGB"))[0, 0].tolist() == [255, 255, 255]
+
+
+def test_every_function_that_makes_a_figure_is_styled():
+    modules = [importlib.import_module(f"utils.plots.{found.name}") for found in pkgutil.iter_modules(plots.__path__)]
+    made = {
+        name: function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and "= new_figure(" in inspect.getsource(function)
+    }
+    assert {"scores", "one_draw", "lens", "from_config", "assembly_line"} < made.keys()
+    assert [name for name, function in made.items() if not hasattr(function, "__wrapped__")] == []
 
 
 SOME = ("scores", "budget_map", "compared")
