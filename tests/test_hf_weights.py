@@ -1,6 +1,7 @@
 """GPT-2's weights against transformers: the same logits and tokens, every naming, every tie, every kind of damage."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -350,7 +351,8 @@ def test_what_does_not_match_is_listed(folder, refused, name):
         ({"n_inner": 63}, "config.json says an MLP width of 63, the weights have 64"),
         (
             {"n_layer": 2, "vocab_size": 62},
-            "config.json says 2 layers, the weights have 3, and config.json says a vocabulary of 62, the weights have 61",
+            "config.json says 2 layers, the weights have 3, "
+            "and config.json says a vocabulary of 62, the weights have 61",
         ),
     ],
     ids=str,
@@ -413,11 +415,17 @@ def test_a_pointer_of_git_lfs_is_named_and_not_called_damaged(folder, refused, n
         (folder / "model.safetensors").unlink()
     path = folder / name
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 7\n", encoding="utf-8")
-    with refused(ValueError, f"{path} is a Git LFS pointer", "run `git lfs pull`") as _:
+    said = f"{path} is a Git LFS pointer, which only stands for the file; run `git lfs pull` in its folder."
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         load_gpt2(folder)
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+
+
+@pytest.mark.parametrize("content", [b"<!DOCTYPE html>\n<html>", b"\n<html lang=en>"])
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_web_page_in_a_files_place_is_named(folder, refused, name, content):
+    (folder / name).write_bytes(content)
+    with refused(ValueError, f"{folder / name} is a web page", "download the file itself"):
         load_gpt2(folder)
-    assert "damaged" not in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04"])

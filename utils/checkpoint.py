@@ -8,7 +8,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
-from utils.files import lfs_pointer, not_there, replace_file
+from utils.files import not_there, replace_file, stand_in
 from utils.model import GPT, GPTConfig
 
 RUN = "run.json"
@@ -51,7 +51,7 @@ def _read(path):
         raise not_there(path) from None
     except SafetensorError as error:
         otherwise = ValueError(f"{path} is damaged or no safetensors file ({error}); get it again.")
-        raise lfs_pointer(path) or otherwise from None
+        raise stand_in(path) or otherwise from None
 
 
 def _write(path, tensors, notes):

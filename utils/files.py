@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS begins what it leaves in a file's place
+WEB_PAGE = "a web page and not the file that it is about; download the file itself"
+# how a file begins that lies in another's place, and what to say about it
+STAND_INS = {
+    b"version https://git-lfs": "a Git LFS pointer, which only stands for the file; run `git lfs pull` in its folder",
+    b"<!doctype html": WEB_PAGE,
+    b"<html": WEB_PAGE,
+}
 ESCAPES = dict(zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True))
 UNFINISHED = ".part"  # how the name of a file ends while it is written
 
@@ -88,9 +94,11 @@ def _as_typed(letter):
     return "\\" + ESCAPES.get(letter, f"{ord(letter):o}")
 
 
-def lfs_pointer(path) -> ValueError | None:
-    """The error for a file that holds Git LFS's note in place of its content; None for any other file."""
+def stand_in(path) -> ValueError | None:
+    """The error for a file that holds Git LFS's note or a web page in place of its content; None for any other."""
     with open(path, "rb") as file:
-        if file.read(len(LFS_POINTER)) != LFS_POINTER:
-            return None
-    return ValueError(f"{path} is a Git LFS pointer, which only stands for the file; run `git lfs pull` in its folder.")
+        start = file.read(100).lstrip().lower()
+    for begin, what in STAND_INS.items():
+        if start.startswith(begin):
+            return ValueError(f"{path} is {what}.")
+    return None

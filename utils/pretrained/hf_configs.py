@@ -100,9 +100,7 @@ def head_from_hf(config) -> str:
     if name is None or name.endswith(LANGUAGE):
         return "language"
     if CLASSES.get(name) != kind:
-        raise ValueError(
-            f"architectures names {name!r}, whose head is not known; without that key a language model is counted."
-        )
+        raise ValueError(f"architectures names {name!r}, whose head is not known; remove the key for a language model.")
     return "none" if name.endswith("Model") else "other"
 
 
