@@ -242,3 +242,17 @@ def test_damaged_and_missing_weights_of_a_run_are_told(tmp_path, refused):
     (tmp_path / "step-6.safetensors").unlink()
     with refused(FileNotFoundError, "step-6.safetensors"):
         fit(make(), data(), steps=6, checkpoint=tmp_path)
+
+
+def test_a_pointer_of_git_lfs_is_named(tmp_path, refused):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 7\n")
+    with refused(ValueError, f"{path} is a Git LFS pointer", "`git lfs pull`"):
+        load_model(path)
+
+
+def test_a_windows_path_typed_without_r_is_shown_as_it_was_typed(refused):
+    with refused(FileNotFoundError, r"no file C:\models\new", r'write r"C:\models\new"'):
+        load_model("C:\\models\new")
+    with refused(FileNotFoundError, r"no folder models\new", r'write r"models\new"'):
+        save_model(make(), "models\new/x.safetensors")

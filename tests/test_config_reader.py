@@ -163,6 +163,22 @@ def test_what_does_not_matter_changes_nothing(panel, kind):
     assert panel.config.value == config
 
 
+def test_another_head_than_a_language_models_is_said_and_drawn(panel):
+    panel.config.value = json.dumps(MISTRAL | {"architectures": ["MistralModel"]})
+    assert panel.sentence == (
+        "pasted: 7,110,660,096 parameters, 14.2 GB in bfloat16; table 1.8 %; cache 131,072 bytes a token"
+    )
+    assert texts(panel._figure.axes[0])[3:5] == ["head (none)", "0"]
+    panel.config.value = json.dumps(LLAMA | {"architectures": ["LlamaForSequenceClassification"], "num_labels": 1})
+    assert panel.sentence.startswith("pasted: 7,504,928,768 parameters")
+    assert texts(panel._figure.axes[0])[3:5] == ["head", "4,096"]
+
+
+def test_a_text_with_an_editors_marks_and_blanks_is_read(panel):
+    panel.config.value = "\ufeff" + json.dumps(GPT2, indent=2).replace("  ", "\u00a0\u2003")
+    assert panel.sentence == f"pasted: {SAID['GPT-2 small']}"
+
+
 def test_without_a_context_the_third_bar_is_left_out(panel):
     size = panel._figure.get_size_inches().tolist()
     panel.config.value = without(LLAMA, "max_position_embeddings")
@@ -244,6 +260,9 @@ BAD = {
     "config.json": ["line 1, column 1", "“config.json”"],
     str(LLAMA): ["line 1, column 2,", "“'model_type'…”", "double quotes", "true, false, null"],
     LLAMA_TEXT.replace("False", "false").replace("false", "False", 1): ["line 10, column 21,", "“False,”"],
+    LLAMA_TEXT.replace('"hidden_size"', "“hidden_size”"): ["line 5, column 3", "U+201C LEFT DOUBLE QUOTATION MARK"],
+    LLAMA_TEXT.replace("8192,", "8192\uff0c"): ["line 4, column 34", "U+FF0C FULLWIDTH COMMA", "plain"],
+    json.dumps(LLAMA | {"architectures": ["LlamaForRewardModel"]}): ["architectures", "'LlamaForRewardModel'", "head"],
     LLAMA_TEXT.replace('"hidden_size"', "'hidden_size'"): ["line 5, column 3,", "“'hidden_size…”"],
     LLAMA_TEXT.replace("8192,", "8192"): ["line 5, column 3,", '“"hidden_size…”', "commas"],
     LLAMA_TEXT[:-2]: ["line 15, column 28,", "where it ends"],

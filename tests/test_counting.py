@@ -304,3 +304,21 @@ def test_other_bad_input(refused):
     for thing in (GPT3_FAMILY["GPT-3 175B"], "GPT-2 small", nn.Linear(2, 2), None):
         with refused(TypeError, type(thing).__name__, "GPTConfig", "GPT"):
             ledger(thing)
+
+
+def test_a_model_with_another_head_is_refused_by_the_parts_name(course, refused):
+    model = GPT(course)
+    model.score = nn.Linear(64, 2)
+    with refused(ValueError, "score.weight", "no part of a GPT"):
+        ledger(model)
+    del model.score
+    model.h[0].adapter = nn.Linear(64, 2)
+    with refused(ValueError, "h.0.adapter.weight"):
+        ledger(model)
+
+
+def test_a_model_without_a_head_is_counted_without_one(course):
+    model = GPT(dataclasses.replace(course, tied=False))
+    model.lm_head = nn.Identity()
+    assert ledger(model)["head"] == 0
+    assert sum(ledger(model).values()) == 114_944

@@ -2,14 +2,19 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
+import transformers
 from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.activations import ACT2FN
 
 from utils.counting import GPT2_FAMILY, ROWS, ledger
 from utils.model import GPTConfig
 from utils.pretrained import KNOWN_CONFIGS, cache_bytes_from_hf, config_from_hf, count_from_hf, read_config
+from utils.pretrained.hf_configs import ACTIVATION, CLASSES
 
 GPT2 = KNOWN_CONFIGS["GPT-2 small"]
 LLAMA = KNOWN_CONFIGS["Llama-3-8B"]
@@ -49,14 +54,15 @@ def row(name):
         "ln_f": "final layer norm", "attn": "attention", "self_attn": "attention", "mlp": "mlp",
         "ln_1": "layer norms", "ln_2": "layer norms", "input_layernorm": "layer norms",
         "post_attention_layernorm": "layer norms", "norm": "final layer norm",
+        "score": "head", "classifier": "head", "qa_outputs": "head",
     }  # fmt: skip
     return next(parts[part] for part in name.split(".") if part in parts)
 
 
-def counted_by_transformers(config):
+def counted_by_transformers(config, make=AutoModelForCausalLM.from_config):
     """Row by row, on the meta device; a shared tensor comes once, under its first name."""
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config))
+        model = make(AutoConfig.for_model(**config))
     counts = dict.fromkeys(ROWS, 0)
     for name, parameter in model.named_parameters():
         counts[row(name)] += parameter.numel()
@@ -120,6 +126,66 @@ def test_the_random_configurations_cover_what_they_should():
         assert "absent" in values, key
         assert len(values) >= 3, key
         assert "None" in values or key.endswith(("bias", "embeddings")), key
+
+
+def test_a_model_without_a_language_head_is_counted_without_one():
+    """By hand: the totals of the language models less V d, and d more for one label."""
+    bare, judge = {"architectures": ["MistralModel"]}, {"architectures": ["LlamaForSequenceClassification"]}
+    assert sum(count_from_hf(KNOWN_CONFIGS["Mistral-7B"] | bare).values()) == 7_110_660_096
+    assert sum(count_from_hf(LLAMA | judge | {"num_labels": 1}).values()) == 7_504_928_768
+    assert count_from_hf(KNOWN_CONFIGS["Mistral-7B"] | bare)["head"] == 0
+    assert count_from_hf(LLAMA | judge | {"num_labels": 1})["head"] == 4_096
+
+
+SMALL = {
+    "gpt2": {"model_type": "gpt2", "vocab_size": 50, "n_positions": 7, "n_embd": 8, "n_layer": 2, "n_head": 2},
+    **{kind: llama_like(kind, 50, 8, 16, 2, 2, 1) for kind in ("llama", "mistral", "qwen2")},
+}
+LABELS = [{}, {"num_labels": 1}, {"id2label": {str(number): f"label {number}" for number in range(40)}}]
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if hasattr(transformers, name)])
+@pytest.mark.parametrize("more", [{}, {"tie_word_embeddings": True}, {"tie_word_embeddings": False}], ids=str)
+def test_every_head_is_counted_as_transformers_does(name, more):
+    config = SMALL[CLASSES[name]] | more | {"architectures": [name]}
+    for labels in LABELS:
+        wanted = counted_by_transformers(config | labels, getattr(transformers, name))
+        assert count_from_hf(config | labels) == wanted
+        untyped = {key: value for key, value in (config | labels).items() if key != "model_type"}
+        assert count_from_hf(untyped) == wanted
+        assert cache_bytes_from_hf(config | labels) == cache_bytes_from_hf(SMALL[CLASSES[name]])
+
+
+def test_the_classes_are_those_of_transformers():
+    """All but the few that no architecture has, such as GPT2ForCausalLM."""
+    known = [name for name in CLASSES if hasattr(transformers, name)]
+    assert len(known) == 20
+    assert {CLASSES[name] for name in known} == {"gpt2", "llama", "mistral", "qwen2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("gpt2", "GPT2DoubleHeadsModel"), ("llama", "LlamaForRewardModel"), ("llama", "MistralModel"),
+     ("qwen2", "Qwen2ForMultipleChoice"), ("mistral", "LLM2VecModel"), ("llama", "LlamaForCausalLMEagle")],
+)  # fmt: skip
+def test_a_head_that_is_not_known_is_refused(refused, kind, name):
+    with refused(ValueError, "architectures", repr(name), "head"):
+        count_from_hf(SMALL[kind] | {"architectures": [name]})
+
+
+def test_another_language_models_class_changes_nothing():
+    for classes in (["LLaMAForCausalLM"], ["FalconForCausalLM"], ("LlamaForCausalLM", "LlamaModel"), [], None):
+        assert count_from_hf(LLAMA | {"architectures": classes}) == count_from_hf(LLAMA)
+
+
+def test_the_courses_model_ends_in_a_score_for_every_token(refused):
+    for name in ("GPT2ForSequenceClassification", "GPT2ForTokenClassification", "GPT2ForQuestionAnswering"):
+        with refused(ValueError, repr(name), "count_from_hf"):
+            config_from_hf(GPT2 | {"architectures": [name]})
+    bare = GPT2 | {"architectures": ["GPT2Model"]}
+    assert config_from_hf(bare) == config_from_hf(GPT2), "the tied table is the head"
+    with refused(ValueError, "'GPT2Model'"):
+        config_from_hf(bare | {"tie_word_embeddings": False})
 
 
 @pytest.mark.parametrize(
@@ -193,6 +259,17 @@ def test_activations_are_mapped(hf, ours):
     assert config_from_hf(GPT2 | {"activation_function": hf}).activation == ours
 
 
+def test_every_name_of_the_courses_functions_is_accepted_and_no_other():
+    x = torch.linspace(-9, 9, 4001)
+    ours = {"gelu_tanh": F.gelu(x, approximate="tanh"), "gelu": F.gelu(x), "relu": F.relu(x)}
+    for name in ACT2FN:
+        values = ACT2FN[name](x) if name not in ("xielu", "gelu_10") else None  # parameters; cut off at 10
+        same = [own for own, wanted in ours.items() if values is not None and (values - wanted).abs().max() < 2e-6]
+        assert same == [ACTIVATION[name]] if name in ACTIVATION else not same, name
+    assert config_from_hf(GPT2 | {"activation_function": "gelu_pytorch_tanh"}) == config_from_hf(GPT2)
+    assert ACTIVATION.keys() < {*ACT2FN}
+
+
 @pytest.mark.parametrize("changes", [{}, {"n_inner": None}, {"n_inner": 3072}], ids=str)
 def test_the_mlps_width_may_be_null_absent_or_given(changes):
     assert config_from_hf(GPT2 | changes).d_ff == 3072
@@ -206,7 +283,7 @@ def test_what_is_absent_or_null_has_gpt2s_value():
     assert config_from_hf(old | {"n_ctx": 77}).n_ctx == 77
 
 
-@pytest.mark.parametrize("activation", ["gelu_fast", "gelu_tanh", "silu", "swish", "", 3])
+@pytest.mark.parametrize("activation", ["quick_gelu", "gelu_tanh", "silu", "swish", "", 3])
 def test_other_activations_are_refused_but_counted(refused, activation):
     config = GPT2 | {"activation_function": activation}
     with refused(TypeError if activation == 3 else ValueError, "activation_function", "gelu_new", "'gelu'", "relu"):
@@ -249,7 +326,45 @@ def test_a_file_that_python_cannot_hold_is_told(tmp_path, refused, odd):
         count_from_hf(tmp_path)
 
 
-@pytest.mark.parametrize("text", [json.dumps(GPT2), json.dumps(GPT2, indent=2), "\n", " {"], ids=range(4))
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize("blank", ["\u00a0", "\ufeff", "\u2003", "\u200b", "\u2028", "\u3000"], ids=ascii)
+def test_an_editors_blanks_and_marks_do_not_matter(tmp_path, encoding, blank):
+    text = json.dumps(GPT2 | {"name": f"a{blank}b"}, indent=2, ensure_ascii=False).replace("\n ", f"\n{blank}")
+    (tmp_path / "config.json").write_bytes(text.encode(encoding))
+    assert read_config(tmp_path) == GPT2 | {"name": f"a{blank}b"}, "and inside of a string they stay"
+    assert sum(count_from_hf(tmp_path).values()) == 124_439_808
+
+
+def test_a_letter_that_looks_like_another_is_named(tmp_path, refused):
+    (tmp_path / "config.json").write_text("{“n_embd”: 768}", encoding="utf-8")
+    with refused(ValueError, "config.json", "U+201C LEFT DOUBLE QUOTATION MARK", "line 1 column 2"):
+        read_config(tmp_path)
+
+
+def test_a_pointer_of_git_lfs_is_named(tmp_path, refused):
+    (tmp_path / "config.json").write_text(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", encoding="utf-8"
+    )
+    with refused(ValueError, str(tmp_path / "config.json"), "Git LFS pointer", "`git lfs pull`"):
+        count_from_hf(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        ("C:\\models\new", r"C:\models\new"), ("models\nano\\config.json", r"models\nano\config.json"),
+        ("C:\\Users\tom\bert\\2024", r"C:\Users\tom\bert\2024"), ("D:\2024", r"D:\2024"), ("\0", r"\0"),
+        (Path("C:\\models\new"), r"C:\models\new"),
+    ],
+    ids=ascii,
+)  # fmt: skip
+@pytest.mark.parametrize("read", [count_from_hf, config_from_hf, read_config])
+def test_a_windows_path_typed_without_r_is_shown_as_it_was_typed(refused, read, path, typed):
+    with refused(FileNotFoundError, typed, f'write r"{typed}"'):
+        read(path)
+
+
+@pytest.mark.parametrize("text", [json.dumps(GPT2), json.dumps(GPT2, indent=2), "\n", " {", "a: 1\nb: 2"], ids=range(5))
 def test_a_text_is_no_path(refused, text):
     with refused(ValueError, "json.loads"):
         count_from_hf(text)

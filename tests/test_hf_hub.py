@@ -108,6 +108,10 @@ def test_a_path_that_is_not_there_is_told(tmp_path, refused):
     for path in (tmp_path / "gpt2", str(tmp_path / "gpt2"), "./gpt2"):
         with refused(FileNotFoundError, str(path), *map(repr, GPT2_NAMES)):
             load_gpt2(path)
+    for path in ("C:\\models\new", "models\nano"):  # typed without r
+        typed = path.replace("\n", "\\n")
+        with refused(FileNotFoundError, f"no folder {typed}", f'write r"{typed}"'):
+            load_gpt2(path)
     (tmp_path / "config.json").write_text("{}")
     with refused(ValueError, "config.json is a file", "folder"):
         load_gpt2(tmp_path / "config.json")

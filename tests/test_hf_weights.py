@@ -1,6 +1,7 @@
 """GPT-2's weights against transformers: the same logits and tokens, every naming, every tie, every kind of damage."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -320,7 +321,7 @@ WRONG = {
         lambda t: (
             without(t, "wpe") | {"transformer.wte.weight": torch.ones(60, 16), "transformer.h.0.x": torch.ones(1)}
         ),
-        ["missing: wpe.weight", "unexpected: h.0.x", "misshapen: wte.weight is stored as (60, 16), wanted (61, 16)"],
+        ["says a vocabulary of 61, the weights have 60", "missing: wpe.weight", "unexpected: h.0.x"],
     ),
     "nothing matches": (
         lambda t: {f"model.layers.{i}.q_proj.weight": tensor for i, tensor in enumerate(t.values())},
@@ -339,18 +340,49 @@ def test_what_does_not_match_is_listed(folder, refused, name):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"n_layer": 2}, {"n_layer": 4}, {"vocab_size": 62}, {"n_inner": 63}, {"n_embd": 20}]
+    ("changes", "said"),
+    [
+        ({"n_layer": 1}, "config.json says 1 layer, the weights have 3"),
+        ({"n_layer": 5}, "config.json says 5 layers, the weights have 3"),
+        ({"vocab_size": 50_257}, "config.json says a vocabulary of 50,257, the weights have 61"),
+        ({"n_embd": 20}, "config.json says a width of 20, the weights have 16"),
+        ({"n_embd": 20, "n_inner": 64}, "config.json says a width of 20, the weights have 16"),
+        ({"n_positions": 1024}, "config.json says a context of 1,024, the weights have 24"),
+        ({"n_inner": 63}, "config.json says an MLP width of 63, the weights have 64"),
+        (
+            {"n_layer": 2, "vocab_size": 62},
+            "config.json says 2 layers, the weights have 3, "
+            "and config.json says a vocabulary of 62, the weights have 61",
+        ),
+    ],
+    ids=str,
 )
-def test_weights_of_another_configuration_are_refused(folder, refused, changes):
-    change_config(folder, **changes)
-    with refused(ValueError, str(folder), "config.json"):
+@pytest.mark.parametrize("tied", [True, False])
+def test_weights_of_other_sizes_than_the_card_are_told_by_those_sizes_alone(tmp_path, refused, changes, said, tied):
+    oracle(tie_word_embeddings=tied).save_pretrained(tmp_path)
+    change_config(tmp_path, **changes)
+    with refused(ValueError, f"{tmp_path} does not hold the GPT-2 that its config.json describes: {said}."):
+        load_gpt2(tmp_path)
+
+
+def test_beside_another_size_only_what_it_does_not_explain_is_listed(folder, refused):
+    rewrite(folder, lambda tensors: without(tensors, "h.2.mlp.c_fc.bias") | {"score.weight": torch.ones(2, 16)})
+    change_config(folder, n_layer=5)
+    said = "config.json says 5 layers, the weights have 3; missing: h.2.mlp.c_fc.bias; unexpected: score.weight."
+    with refused(ValueError, f"describes: {said}"):
+        load_gpt2(folder)
+
+
+def test_a_gap_between_the_layers_is_no_size(folder, refused):
+    rewrite(folder, lambda tensors: without(tensors, "h.1."))
+    with refused(ValueError, "describes: missing: h.1.ln_1.weight, "):
         load_gpt2(folder)
 
 
 @pytest.mark.parametrize(
     ("changes", "kind", "words"),
     [
-        ({"activation_function": "gelu_fast"}, ValueError, ["activation_function='gelu_fast'"]),
+        ({"activation_function": "quick_gelu"}, ValueError, ["activation_function='quick_gelu'"]),
         ({"n_inner": 0}, ValueError, ["n_inner=0"]),
         ({"model_type": "llama"}, ValueError, ["'llama'", "'gpt2'"]),
         ({"n_head": 3}, ValueError, ["n_head=3"]),
@@ -377,7 +409,26 @@ def test_a_truncated_file_is_told_with_its_path(tmp_path, refused, shards, cut):
         load_gpt2(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", b"PK\x03\x04"])
+@pytest.mark.parametrize("name", ["model.safetensors", "model.safetensors.index.json", "config.json"])
+def test_a_pointer_of_git_lfs_is_named_and_not_called_damaged(folder, refused, name):
+    if "index" in name:
+        (folder / "model.safetensors").unlink()
+    path = folder / name
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 7\n", encoding="utf-8")
+    said = f"{path} is a Git LFS pointer, which only stands for the file; run `git lfs pull` in its folder."
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        load_gpt2(folder)
+
+
+@pytest.mark.parametrize("content", [b"<!DOCTYPE html>\n<html>", b"\n<html lang=en>"])
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_web_page_in_a_files_place_is_named(folder, refused, name, content):
+    (folder / name).write_bytes(content)
+    with refused(ValueError, f"{folder / name} is a web page", "download the file itself"):
+        load_gpt2(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04"])
 def test_what_is_no_safetensors_file_is_told(folder, refused, content):
     (folder / "model.safetensors").write_bytes(content)
     with refused(ValueError, str(folder / "model.safetensors"), "no safetensors file"):

@@ -150,5 +150,9 @@ def test_the_line_goes_from_text_to_text_and_again():
 
 @pytest.mark.parametrize("draw", [parts, model_map])
 def test_anything_else_is_refused(draw, refused):
+    headless = GPT(COURSE)
+    headless.lm_head = nn.Identity()
+    with refused(ValueError, "lm_head", "Identity"):
+        draw(headless)
     with refused(TypeError, "cfg_or_model=3", "give a GPT"):
         draw(3)

@@ -1,8 +1,15 @@
 """Pictures: the drawn numbers are the given ones, and a picture is shown with its sentence."""
 
 import base64
+import hashlib
+import importlib
+import inspect
 import io
+import os
+import pkgutil
 import re
+import subprocess
+import sys
 
 import matplotlib
 import numpy as np
@@ -10,13 +17,15 @@ import pytest
 import torch
 from matplotlib import pyplot
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 from PIL import Image
 
 from utils import plots
 from utils.counting import GPT2_FAMILY, ledger
+from utils.environment import ROOT
 from utils.experiments.scaling_law import PowerLaw
 from utils.model import GPTConfig
-from utils.plots import counting, style, token_table
+from utils.plots import counting, generation, inside, style, token_table
 from utils.plots.training import smoothed
 from utils.scaling import KNOWN_MODELS
 from utils.ten_words import COLUMNS, TOKENS, ten_word_table
@@ -222,3 +231,136 @@ def test_held_by_rank_counts_every_fact_once():
     assert np.allclose(octaves.axes[0].lines[0].get_data(), [[1, np.sqrt(6), np.sqrt(28)], [100, 50, 50]])
     with pytest.raises(ValueError, match="5 models"):
         plots.held_by_rank({str(number): HELD for number in range(5)})
+
+
+# ---- whatever the student has set
+
+
+DARK = {
+    "text.usetex": True, "axes.facecolor": "black", "figure.facecolor": "black", "savefig.facecolor": "black",
+    "text.color": "white", "xtick.color": "white", "ytick.labelcolor": "white", "axes.labelcolor": "white",
+    "font.family": "cursive", "font.size": 40, "figure.dpi": 10, "savefig.bbox": "tight", "savefig.transparent": True,
+    "path.sketch": (1, 100, 2), "axes.prop_cycle": "cycler('color', ['white'])", "axes.formatter.use_locale": True,
+    "svg.fonttype": "path", "lines.linewidth": 9, "xtick.minor.visible": True, "hatch.color": "white",
+}  # fmt: skip
+
+
+def svgs(*names):
+    """Those plots as a panel shows them."""
+    return [style.figure_html(DRAWN[name](), name, "svg") for name in names]
+
+
+def under_matplotlibs_own(function, *args):
+    """What a function gives where nobody has set anything."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        return function(*args)
+
+
+def test_a_students_settings_leave_the_pictures_as_they_are():
+    with matplotlib.rc_context(DARK):
+        found = svgs(*DRAWN)
+    assert found == under_matplotlibs_own(svgs, *DRAWN)
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_a_figure_keeps_its_look_when_it_is_drawn_later(draw):
+    kept, later = io.BytesIO(), io.BytesIO()
+    draw().savefig(kept, format="png")
+    fig = draw()
+    with matplotlib.rc_context(DARK):
+        fig.savefig(later, format="png")
+    assert later.getvalue() == kept.getvalue()
+    assert np.asarray(Image.open(later).convert("RGB"))[0, 0].tolist() == [255, 255, 255]
+
+
+def test_every_function_that_makes_a_figure_is_styled():
+    modules = [importlib.import_module(f"utils.plots.{found.name}") for found in pkgutil.iter_modules(plots.__path__)]
+    made = {
+        name: function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and "= new_figure(" in inspect.getsource(function)
+    }
+    assert {"scores", "one_draw", "lens", "from_config", "assembly_line"} < made.keys()
+    assert [name for name, function in made.items() if not hasattr(function, "__wrapped__")] == []
+
+
+SOME = ("scores", "budget_map", "compared")
+PRINTED = """
+import hashlib, sys
+sys.path.insert(0, "tests")
+from test_plots import SOME, svgs
+print(hashlib.sha256("".join(svgs(*SOME)).encode()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("place", ["MATPLOTLIBRC", "MPLCONFIGDIR"])
+def test_a_matplotlibrc_leaves_the_pictures_as_they_are(tmp_path, place):
+    lines = {**DARK, "path.sketch": "1, 100, 2", "backend": "TkAgg"}
+    text = "".join(f"{name}: {value}\n" for name, value in lines.items())
+    (tmp_path / "matplotlibrc").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-W", "error::UserWarning", "-c", PRINTED]
+    env = os.environ | {place: str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    wanted = "".join(under_matplotlibs_own(svgs, *SOME))
+    assert done.stdout.strip() == hashlib.sha256(wanted.encode()).hexdigest()
+
+
+def test_a_students_own_figure_keeps_its_own_look():
+    with matplotlib.rc_context({"figure.facecolor": "black", "xtick.color": "white"}):
+        fig = pyplot.figure()
+        fig.add_subplot()
+        shown = re.search('base64,([^"]*)"', style.figure_html(fig, "dark"))[1]
+    pyplot.close(fig)
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(shown))).convert("RGB"))
+    assert pixels[0, 0].tolist() == [0, 0, 0]
+    assert (pixels[-60:] > 200).any(), "its numbers are white on black"
+
+
+# ---- letters that the font lacks
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [("中", r"\u4e2d"), ("🧠", r"\U0001f9e0"), ("\ud800", r"\ud800"), ("\x00", r"\x00"), ("\u200b", r"\u200b"),
+     ("a\u00a0b", r"a\xa0b"), ("naïve Ġ", "naïve␣Ġ"), ("λ → ∞", "λ␣→␣∞")],
+)  # fmt: skip
+def test_labels_escape_what_the_font_lacks(token, shown):
+    assert style.label(token) == shown
+
+
+ODD = ["中", "\U0001f9e0", "\ud800", "\x00"]
+WITH_ODD_TEXTS = {
+    "table": lambda: plots.table(np.eye(4), ODD, ODD, sides=("中", "中")),
+    "temperatures": lambda: plots.temperatures(ODD[:2], {0.5: [0.9, 0.1]}),
+    "token_probs": lambda: plots.token_probs([0.5, 0.2, 0.1, 0.1], ODD),
+    "family_shares": lambda: plots.family_shares(ODD[:1], [0.3], [0.2]),
+    "losses_by_kind": lambda: plots.losses_by_kind(History([3.0], [2.0], [1], {"中": [1.0]})),
+    "parameter_bars": lambda: plots.parameter_bars(ODD, gpt_ledgers(1, 2, 3, 4)),
+    "cache_beside_weights": lambda: plots.cache_beside_weights(1, 2, "中"),
+    "budget_map": lambda: plots.budget_map(3e23, 5e10, 1e12, dict.fromkeys(ODD, (1e9, 1e10))),
+    "held_by_rank": lambda: plots.held_by_rank({"中": HELD}),
+    "compared": lambda: plots.compared([1, 2], {"中": [1, 2]}, unit="中", against="中"),
+    "filtered": lambda: generation.filtered(ODD, [0.2] * 4, [0.2] * 4, 1, "中", "中"),
+    "one_draw": lambda: generation.one_draw(ODD, 1, [0.4, 0.3, 0.2, 0.1], ODD, [0, 1], 0.3, 0, "中"),
+    "attention": lambda: inside.attention(ODD, np.eye(4), 1),
+    "lens": lambda: inside.lens(ODD, 1, np.eye(4), ODD, 2),
+}
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+@pytest.mark.parametrize("draw", WITH_ODD_TEXTS.values(), ids=WITH_ODD_TEXTS)
+def test_a_letter_that_the_font_lacks_is_shown_escaped_without_a_warning(draw, kind):
+    """A warning is an error in these tests."""
+    fig = draw()
+    style.figure_html(fig, "odd", kind)
+    texts = " ".join(text.get_text() for text in fig.findobj(Text))
+    assert r"\u4e2d" in texts
+    assert "中" not in texts
+
+
+def test_the_monospaced_text_shows_what_only_the_other_font_has():
+    style.figure_html(generation.one_draw(["ǆ", "א"], 0, [1.0], ["a"], [0]), "odd")
+    style.figure_html(inside.attention(["ǆ", "א"], np.eye(2), 1), "odd")

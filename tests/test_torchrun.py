@@ -20,6 +20,13 @@ def test_two_processes_give_the_losses_of_one(data, monkeypatch, tmp_path, capfd
     assert torch.equal(torch.get_rng_state(), state)
 
 
+def test_it_runs_where_python_drops_docstrings(monkeypatch):
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    one, two = on_one_and_two(steps=2)
+    assert two == pytest.approx(one, abs=1e-4)
+    assert "Training in several processes" in _output("-m", "utils.torchrun", "--help")
+
+
 def test_two_processes_really_run():
     """The second command alone refuses a batch that does not divide; its reason is what the caller reads."""
     with pytest.raises(RuntimeError) as caught:

@@ -8,7 +8,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
-from utils.files import replace_file
+from utils.files import not_there, replace_file, stand_in
 from utils.model import GPT, GPTConfig
 
 RUN = "run.json"
@@ -48,14 +48,15 @@ def _read(path):
             notes = file.metadata() or {}
         return load_file(path), notes
     except FileNotFoundError:
-        raise FileNotFoundError(f"There is no file {path}; check the path.") from None
+        raise not_there(path) from None
     except SafetensorError as error:
-        raise ValueError(f"{path} is damaged or no safetensors file ({error}); get it again.") from None
+        otherwise = ValueError(f"{path} is damaged or no safetensors file ({error}); get it again.")
+        raise stand_in(path) or otherwise from None
 
 
 def _write(path, tensors, notes):
     if not Path(path).parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {Path(path).parent}; make it first.")
+        raise not_there(Path(path).parent, "folder", "make it first")
     replace_file(path, lambda temporary: save_file(tensors, temporary, notes))
 
 

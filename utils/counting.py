@@ -30,7 +30,8 @@ def ledger(cfg_or_model) -> dict[str, int]:
     """Where the parameters sit: one int for each of ROWS, which sum to the number of unique parameters.
 
     From a GPTConfig the numbers come from the formula, from a GPT they are counted tensor by tensor.
-    The head is 0 if it is tied, since its numbers are the token table's. Raises TypeError for anything else.
+    The head is 0 if it is tied, since its numbers are the token table's. Raises ValueError for a GPT with a part of
+    another kind, such as a second head, and TypeError for anything else.
     """
     if isinstance(cfg_or_model, GPTConfig):
         return _ledger_of_config(cfg_or_model)
@@ -65,7 +66,12 @@ def _row(name):
     tops = {"wte": "token table", "wpe": "position table", "ln_f": "final layer norm", "lm_head": "head"}
     parts = {"attn": "attention", "mlp": "mlp", "ln_1": "layer norms", "ln_2": "layer norms"}
     top, *rest = name.split(".")
-    return parts[rest[1]] if top == "h" else tops[top]
+    found = parts.get(rest[1]) if top == "h" else tops.get(top)
+    if found is None:
+        raise ValueError(
+            f"The model has {name}, which is no part of a GPT; count it apart, or give the GPT without it."
+        )
+    return found
 
 
 def unique_params(tensors) -> int:

@@ -1,10 +1,19 @@
 """One way to write a file: whole or not at all. Standard library only."""
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+WEB_PAGE = "a web page and not the file that it is about; download the file itself"
+# how a file begins that lies in another's place, and what to say about it
+STAND_INS = {
+    b"version https://git-lfs": "a Git LFS pointer, which only stands for the file; run `git lfs pull` in its folder",
+    b"<!doctype html": WEB_PAGE,
+    b"<html": WEB_PAGE,
+}
+ESCAPES = dict(zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True))
 UNFINISHED = ".part"  # how the name of a file ends while it is written
 
 
@@ -65,3 +74,31 @@ def remove_unfinished(folder: Path) -> None:
         if target.is_file() and target.stat().st_size == 0:
             target.unlink()
         temporary.unlink()
+
+
+def not_there(path, what="file", otherwise="check the path") -> FileNotFoundError:
+    """The error for a path at which there is nothing, with what to do.
+
+    Of "C:\\models\\new", typed without r, Python made a line break; the sentence shows the path as it was typed.
+    """
+    typed = "".join(map(_as_typed, str(path)))
+    if typed != str(path):
+        otherwise = f'Python reads \\ and what follows it as one character, so write r"{typed}"'
+    return FileNotFoundError(f"There is no {what} {typed}; {otherwise}.")
+
+
+def _as_typed(letter):
+    """A control character as the backslash and what follows it; those without a letter have octal digits."""
+    if unicodedata.category(letter) != "Cc":
+        return letter
+    return "\\" + ESCAPES.get(letter, f"{ord(letter):o}")
+
+
+def stand_in(path) -> ValueError | None:
+    """The error for a file that holds Git LFS's note or a web page in place of its content; None for any other."""
+    with open(path, "rb") as file:
+        start = file.read(100).lstrip().lower()
+    for begin, what in STAND_INS.items():
+        if start.startswith(begin):
+            return ValueError(f"{path} is {what}.")
+    return None

@@ -65,7 +65,7 @@ def losses(data, steps, batch_size) -> list[float]:
 
 def main():
     """Read the command line, join the other processes if torchrun started some, train, print the losses as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m utils.torchrun", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m utils.torchrun", description="Training in several processes.")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--data", choices=("stories", "names"), default="stories")

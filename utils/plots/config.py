@@ -6,19 +6,19 @@ from utils.plots.style import new_figure, styled
 
 
 @styled
-def from_config(ledger, memory, precision):
+def from_config(ledger, memory, precision, no_head="tied"):
     """A model's parts as a stack of 100 % with its ledger, and beside it the memory.
 
     ledger: int for each of utils.counting.ROWS; memory: name -> bytes, at most three; precision: of each number, in
-    words -> Figure.
+    words; no_head: why a head counts 0, "tied" or "none" -> Figure.
     """
     fig = new_figure(9, 4.2)
-    _parts(fig.add_axes((0.08, 0.05, 0.55, 0.82)), ledger)
+    _parts(fig.add_axes((0.08, 0.05, 0.55, 0.82)), ledger, no_head)
     _memory(fig.add_axes((0.68, 0.16, 0.30, 0.71)), memory, precision)
     return fig
 
 
-def _parts(ax, ledger):
+def _parts(ax, ledger, no_head):
     """The stack fills x from 0 to 1, and one line for each part stands right of it, none left out."""
     total, top = sum(ledger.values()), 0
     for place, (part, (rows, colour, hatch)) in enumerate(PARTS.items()):
@@ -26,7 +26,7 @@ def _parts(ax, ledger):
         share = 100 * count / total
         look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.8}
         ax.bar([0.5, 1.6], [share, 8], [1, 0.4], bottom=[top, y - 4], label=part, **look)  # and the line's key
-        ax.text(2, y, f"{part} (tied)" if (part, count) == ("head", 0) else part, va="center", fontsize=13)
+        ax.text(2, y, f"{part} ({no_head})" if (part, count) == ("head", 0) else part, va="center", fontsize=13)
         ax.text(7.2, y, f"{count:,}", ha="right", va="center", fontsize=13)
         ax.text(8.5, y, f"{share:.1f} %", ha="right", va="center", fontsize=13)
         top += share

@@ -5,7 +5,7 @@ import textwrap
 import numpy as np
 from matplotlib.collections import PolyCollection
 
-from utils.plots.style import BLUE, GREEN, GREY, ORANGE, RED, label, new_figure, styled
+from utils.plots.style import BLUE, GREEN, GREY, MONOSPACED, ORANGE, RED, label, new_figure, styled
 
 LINES, COLUMNS = 3, 76  # room for text in a monospaced font of 13 points
 HARD_SPACE = "\N{NO-BREAK SPACE}"  # a browser would run several of the other kind together
@@ -117,7 +117,7 @@ def _text(fig, tokens, seen_from, newest):
     for colour in set(colours):
         shown = "\n".join(_masked(tokens, [own == colour for own in colours]))
         weight = "bold" if colour == RED else "normal"
-        font = {"family": "monospace", "fontsize": 13, "linespacing": 1.25, "weight": weight}
+        font = {"family": MONOSPACED, "fontsize": 13, "linespacing": 1.25, "weight": weight}
         top = 1 - 0.1 / fig.get_size_inches()[1]
         fig.text(0.03, top, shown, color=colour, va="top", parse_math=False, **font)
 

@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from utils.plots.style import GREEN, GREY, RED, label, new_figure, styled
+from utils.plots.style import GREEN, GREY, MONOSPACED, RED, label, new_figure, styled
 
 SHADES = matplotlib.colormaps["Blues"].with_extremes(bad="#F0F0F0")
 DEEPEST = 0.85  # a weight of 1 leaves the letters readable
@@ -106,7 +106,7 @@ def _story(fig, bottom, height, words, picked, shares=()):
         if number == picked:
             ax.add_patch(_frame(*box, RED))
         ink = GREY if number > picked else _ink(share)
-        ax.text(x, y, label(word), family="DejaVu Sans Mono", fontsize=13, ha="center", va="center", color=ink)
+        ax.text(x, y, label(word), family=MONOSPACED, fontsize=13, ha="center", va="center", color=ink)
 
 
 def _places(words):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from utils.plots.style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, styled
+from utils.plots.style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, styled, writable
 
 FEW = 4  # places that are named one by one
 KIND_COLOURS = {"choice": ORANGE, "copied": RED, "forced": GREEN}
@@ -41,7 +41,9 @@ def losses_by_kind(history, floor=None):
     fig = new_figure(8, 3.6)
     ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
     for kind, values in history.by_kind.items():
-        ax.plot(history.valid_steps, values, color=KIND_COLOURS.get(kind, BLUE), marker="o", label=f"{kind} words")
+        ax.plot(
+            history.valid_steps, values, color=KIND_COLOURS.get(kind, BLUE), marker="o", label=writable(f"{kind} words")
+        )
     ax.plot(history.valid_steps, history.valid_loss, color=BLUE, marker="o", label="all words")
     _floor(ax, floor)
     _finish(ax)

@@ -1,7 +1,8 @@
 """Models that have learned something: the course's own, and GPT-2 and others from files in Hugging Face layout."""
 
+from utils.pretrained.config_files import read_config
 from utils.pretrained.course_models import COURSE_MODEL, DATA, STAGES, load_names_gpt, load_toy_gpt
-from utils.pretrained.hf_configs import cache_bytes_from_hf, config_from_hf, count_from_hf, read_config
+from utils.pretrained.hf_configs import cache_bytes_from_hf, config_from_hf, count_from_hf
 from utils.pretrained.hf_files import stored_shapes
 from utils.pretrained.hf_names import TRANSPOSED, to_course_name
 from utils.pretrained.hf_weights import load_gpt2, save_gpt2

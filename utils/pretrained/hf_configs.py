@@ -1,15 +1,12 @@
 """Reading a config.json in Hugging Face layout: the course's configuration, exact counts, the cache per token."""
 
-import json
-import os
 from collections.abc import Mapping
 from numbers import Integral
-from pathlib import Path
 
 from utils import validate
 from utils.counting import ROWS, ledger
 from utils.model import GPTConfig
-from utils.pretrained.hf_files import damaged
+from utils.pretrained.config_files import read_config
 
 # what an absent key means, as in transformers 5; None in place of key-value heads: as many as attention heads
 ARCHITECTURES = {
@@ -18,13 +15,22 @@ ARCHITECTURES = {
     "mistral": {"tie_word_embeddings": False, "num_key_value_heads": 8},
     "qwen2": {"tie_word_embeddings": False, "num_key_value_heads": 32},
 }
-CLASSES = {
-    "GPT2LMHeadModel": "gpt2",
-    "LlamaForCausalLM": "llama",
-    "MistralForCausalLM": "mistral",
-    "Qwen2ForCausalLM": "qwen2",
+# how a class's name goes on behind the architecture's: whether its head has a bias, and its outputs or who counts them
+LANGUAGE = ("ForCausalLM", "LMHeadModel")
+HEADS = {
+    "Model": (False, 0),
+    "ForSequenceClassification": (False, "num_labels"),
+    "ForTokenClassification": (True, "num_labels"),
+    "ForQuestionAnswering": (True, 2),  # where an answer starts and ends
 }
-ACTIVATION = {"gelu_new": "gelu_tanh", "gelu": "gelu", "relu": "relu"}  # Hugging Face's name: the course's
+BEGINS = {"gpt2": "GPT2", "llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2"}
+CLASSES = {begin + end: kind for kind, begin in BEGINS.items() for end in (*LANGUAGE, *HEADS)}
+# Hugging Face's names, several for one function; the first of each is written
+ACTIVATION = {
+    **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_python_tanh", "gelu_accurate"), "gelu_tanh"),
+    **dict.fromkeys(("gelu", "gelu_python"), "gelu"),
+    "relu": "relu",
+}
 # settings that change what a GPT-2 computes, and the one value that the course's model has
 FIXED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
 # about 100 times the longest context, and more than 100 times the most parameters, of a published model
@@ -36,9 +42,10 @@ def config_from_hf(dict_or_path) -> GPTConfig:
     """The course's configuration for a GPT-2 in Hugging Face layout.
 
     dict_or_path: a config.json as a dict, its path, or the folder that holds it. n_inner may be null or absent (4d);
-    activation_function is "gelu_new" (the tanh form), "gelu" or "relu"; absent settings have GPT-2's values.
-    Raises ValueError for another architecture, a missing key (named), a value that is too long or a setting that the
-    course's model has not, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
+    activation_function is "gelu_new" (the tanh form), "gelu", "relu" or another name of these; absent settings have
+    GPT-2's values.
+    Raises ValueError for another architecture or head, a missing key (named), a value that is too long or a setting
+    that the course's model has not, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
     """
     config = read_config(dict_or_path)
     kind = _architecture(config)
@@ -47,31 +54,71 @@ def config_from_hf(dict_or_path) -> GPTConfig:
             f"model_type={kind!r} is not GPT-2, and the course's model can hold model_type='gpt2' only; "
             f"count_from_hf counts {_listed(ARCHITECTURES)}."
         )
+    sizes, head = _gpt2_sizes(config), head_from_hf(config)
+    if head == "other" or (head == "none" and not sizes["tied"]):
+        raise ValueError(
+            f"architectures names {_class(config)!r}, and the course's GPT ends in a score for every token; "
+            "count_from_hf counts the other ends."
+        )
     for key, value in FIXED.items():
         if _flag(config, key, value) != value:
             raise ValueError(f"{key}={config[key]} changes what GPT-2 computes; the course's model has {key}={value}.")
     activation = _given(config, "activation_function", "gelu_new")
     validate.one_of("activation_function", activation, ACTIVATION)
     epsilon = _given(config, "layer_norm_epsilon", 1e-5)
-    return GPTConfig(**_gpt2_sizes(config), activation=ACTIVATION[activation], layer_norm_epsilon=epsilon)
+    return GPTConfig(**sizes, activation=ACTIVATION[activation], layer_norm_epsilon=epsilon)
 
 
 def count_from_hf(dict_or_path) -> dict[str, int]:
-    """Where the parameters of a language model sit, from its config.json alone: ints for utils.counting.ROWS.
+    """Where the parameters of a model sit, from its config.json alone: ints for utils.counting.ROWS.
 
     dict_or_path: as for config_from_hf; of GPT-2, Llama, Mistral or Qwen2. The values sum to the exact total. The
     last three have no position table (rotary positions: 0), layer norms with d numbers instead of 2d (RMSNorm), three
     matrices in the MLP (SwiGLU), and no biases unless attention_bias or mlp_bias says so (Llama) or q, k and v always
-    have them (Qwen2). A head that is tied counts 0. Keys that do not matter are ignored.
-    Raises ValueError for an unknown architecture or a missing key (both named), a value that is too long or a total of
-    10^15 or more, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
+    have them (Qwen2). The head is that of the class in architectures, a language model's if none is named; one that is
+    tied, and that of a bare LlamaModel, counts 0. Keys that do not matter are ignored.
+    Raises ValueError for an unknown architecture, an unknown head or a missing key (each named), a value that is too
+    long or a total of 10^15 or more, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
     """
     config = read_config(dict_or_path)
     kind = _architecture(config)
     rows = ledger(GPTConfig(**_gpt2_sizes(config))) if kind == "gpt2" else _llama_ledger(kind, config)
+    if head_from_hf(config) != "language":
+        width = whole_size(config, "n_embd" if kind == "gpt2" else "hidden_size")
+        rows["head"] = _other_head(_class(config).removeprefix(BEGINS[kind]), config, width)
     if sum(rows.values()) >= MOST_PARAMETERS:
         raise ValueError("These sizes make 1,000 trillion parameters or more; look for a size with too many digits.")
     return rows
+
+
+def head_from_hf(config) -> str:
+    """What a model ends in, by the class in architectures: "language" (also if none is named), "none" or "other".
+
+    Raises ValueError for a class that is not known.
+    """
+    kind, name = _architecture(config), _class(config)
+    if name is None or name.endswith(LANGUAGE):
+        return "language"
+    if CLASSES.get(name) != kind:
+        raise ValueError(f"architectures names {name!r}, whose head is not known; remove the key for a language model.")
+    return "none" if name.endswith("Model") else "other"
+
+
+def _other_head(end, config, width):
+    """The parameters of a head that is no language model's."""
+    bias, outputs = HEADS[end]
+    labels = config.get("id2label")
+    if outputs == "num_labels":  # which transformers writes as the names of the labels, unless they are two
+        outputs = whole_size(config, "num_labels") if config.get("num_labels") is not None else 2
+        outputs = len(labels) if isinstance(labels, Mapping) else outputs
+    return outputs * (width + bias)
+
+
+def _class(config):
+    """The first class that architectures names; None where it is no list of class names."""
+    classes = config.get("architectures")
+    first = classes[0] if isinstance(classes, (list, tuple)) and classes else classes
+    return _plain("architectures", first) if isinstance(first, str) and first[:1].isupper() else None
 
 
 def _llama_ledger(kind, config):
@@ -112,33 +159,6 @@ def cache_bytes_from_hf(dict_or_path, bytes_per_number=2) -> int:
     if numbers * size >= MOST_BYTES:
         raise ValueError("These sizes make a cache of 1 TB or more a token; look for a size with too many digits.")
     return numbers * size
-
-
-def read_config(dict_or_path) -> dict:
-    """A config.json as a dict, from its path or the folder that holds it; a dict comes back as it is.
-
-    Raises FileNotFoundError for a missing file, ValueError for one that is no JSON object and for a configuration's
-    text in place of its path, TypeError for other things.
-    """
-    if isinstance(dict_or_path, Mapping):
-        return dict(dict_or_path)
-    if not isinstance(dict_or_path, (str, Path)):
-        raise TypeError(
-            f"dict_or_path is a {type(dict_or_path).__name__}; give a dict, or the path of a config.json or its folder."
-        )
-    if isinstance(dict_or_path, str) and ("\n" in dict_or_path or dict_or_path.lstrip().startswith("{")):
-        raise ValueError("dict_or_path is a text and not a path; give json.loads of it, which is a dict, or a path.")
-    path = Path(dict_or_path)
-    path = path / "config.json" if os.path.isdir(path) else path
-    if not os.path.isfile(path):  # False as well for a name that is too long, where Path.is_file() raises
-        raise FileNotFoundError(f"There is no file {path}; check the path.")
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, f"cut short or no JSON ({error})") from None
-    if not isinstance(config, dict):
-        raise ValueError(f"{path} holds a {type(config).__name__}; a config.json holds one object, from {{ to }}.")
-    return config
 
 
 def whole_size(config, key) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from utils.files import not_there, stand_in
 from utils.pretrained.hf_names import to_course_name
 
 SINGLE = "model.safetensors"
@@ -68,7 +69,7 @@ def _opened(path):
         with safe_open(path, "pt") as file:
             yield file
     except FileNotFoundError:
-        raise FileNotFoundError(f"There is no file {path}; get it again.") from None
+        raise not_there(path, otherwise="get it again") from None
     except SafetensorError as error:
         raise damaged(path, f"cut short or no safetensors file ({error})") from None
 
@@ -76,4 +77,4 @@ def _opened(path):
 def damaged(path, how) -> ValueError:
     """The error for a file that cannot be read. The hub's cache holds links: what they lead to has to go."""
     file = path.resolve() if path.is_symlink() else "it"
-    return ValueError(f"{path} is damaged, {how}; delete {file} and get it again.")
+    return stand_in(path) or ValueError(f"{path} is damaged, {how}; delete {file} and get it again.")

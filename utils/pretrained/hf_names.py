@@ -7,6 +7,13 @@ TRANSPOSED = (".attn.c_attn.weight", ".attn.c_proj.weight", ".mlp.c_fc.weight", 
 MASKS = (".attn.bias", ".attn.masked_bias")  # the triangle of ones and a large negative number, not learned
 WRAPPERS = {"transformer", "module", "_orig_mod"}  # GPT2LMHeadModel, DataParallel and torch.compile add them
 SHOWN = 8
+# a size of the course's configuration, how it is said, and the tensor and axis that have it as they are stored
+SIZES = {
+    "vocab_size": ("a vocabulary of {:,}", "wte.weight", 0),
+    "n_embd": ("a width of {:,}", "wte.weight", 1),
+    "n_ctx": ("a context of {:,}", "wpe.weight", 0),
+    "n_inner": ("an MLP width of {:,}", "h.0.mlp.c_fc.weight", 1),
+}
 
 
 def to_course_name(hf_name: str) -> str | None:
@@ -22,6 +29,36 @@ def to_course_name(hf_name: str) -> str | None:
 def course_shape(name: str, stored_shape) -> tuple[int, ...]:
     """The shape in the course's model of a tensor that is stored as `stored_shape`."""
     return tuple(stored_shape)[:: -1 if name.endswith(TRANSPOSED) else 1]
+
+
+def stored_sizes(found: dict) -> dict[str, int]:
+    """The sizes that stored tensors have, as arguments of GPTConfig; one that cannot be told is left out.
+
+    found: stored shapes by the course's names. Neither the number of heads nor the tie shows in them.
+    """
+    sizes = {
+        size: found[name][axis]
+        for size, (_, name, axis) in SIZES.items()
+        if len(found.get(name, ())) == 2 and found[name][axis]
+    }
+    layers = {name.split(".")[1] for name in found if name.startswith("h.")}
+    if layers == set(map(str, range(len(layers)))):  # none is left out between the first and the last
+        sizes |= {"n_layer": len(layers)} if layers else {}
+    return sizes
+
+
+def other_sizes(said: dict, found: dict) -> str:
+    """The sizes in which a configuration and its weights differ, in words; "" if they agree.
+
+    said, found: arguments of GPTConfig, both with n_inner filled in.
+    """
+    words = {"n_layer": "{:,} layers"} | {size: text for size, (text, *_) in SIZES.items()}
+    differing = [
+        f"config.json says {text.format(said[size])}, the weights have {found[size]:,}"
+        for size, text in words.items()
+        if said[size] != found.get(size, said[size])
+    ]
+    return ", and ".join(differing).replace(" 1 layers", " 1 layer")
 
 
 def mismatches(found: dict, wanted: dict) -> str:

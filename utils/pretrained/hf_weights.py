@@ -1,17 +1,20 @@
 """GPT-2's weights in Hugging Face layout, into the course's model and out of it."""
 
+import dataclasses
 import json
+import os
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
 from utils import validate
-from utils.files import replace_file
-from utils.model import GPT
+from utils.counting import meta_model
+from utils.files import not_there, replace_file
+from utils.model import GPT, GPTConfig
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
-from utils.pretrained.hf_names import MASKS, TRANSPOSED, mismatches, to_course_name
+from utils.pretrained.hf_names import MASKS, TRANSPOSED, mismatches, other_sizes, stored_sizes, to_course_name
 from utils.pretrained.hub import GPT2_NAMES, downloaded
 
 TABLE, HEAD = "wte.weight", "lm_head.weight"
@@ -37,12 +40,9 @@ def load_gpt2(path_or_name) -> GPT:
     stored = _course_names(folder, shapes)
     if config.tied:
         _share(folder, stored)
-    wanted = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    wrong = mismatches({name: shapes[hf_name] for name, hf_name in stored.items()}, wanted)
+    wrong = _differences(model, {name: shapes[hf_name] for name, hf_name in stored.items()})
     if wrong:
-        untied = HEAD in wanted and HEAD not in stored
-        hint = "; tie_word_embeddings=False asks for a head of its own" if untied else ""
-        raise ValueError(f"{folder} does not hold the GPT-2 that its config.json describes: {wrong}{hint}.")
+        raise ValueError(f"{folder} does not hold the GPT-2 that its config.json describes: {wrong}.")
     _fill(model, folder, stored)
     return model.eval()
 
@@ -71,15 +71,15 @@ def save_gpt2(model: GPT, folder) -> None:
 def _folder(path_or_name):
     if not isinstance(path_or_name, (str, Path)):
         raise TypeError(f"path_or_name is a {type(path_or_name).__name__}; give a folder's path or a model's name.")
-    if Path(path_or_name).is_dir():
+    if os.path.isdir(path_or_name):  # False as well for what can be no name, where Path.is_dir() may raise
         return Path(path_or_name)
     if path_or_name in GPT2_NAMES:
         return downloaded(path_or_name)
     names = ", ".join(map(repr, GPT2_NAMES))
-    if Path(path_or_name).is_file():
+    if os.path.isfile(path_or_name):
         raise ValueError(f"{path_or_name} is a file; give the folder that holds config.json and model.safetensors.")
-    if isinstance(path_or_name, Path) or Path(path_or_name).name != path_or_name:
-        raise FileNotFoundError(f"There is no folder {path_or_name}; check the path, or give one of the names {names}.")
+    if isinstance(path_or_name, Path) or Path(path_or_name).name != path_or_name or not path_or_name.isprintable():
+        raise not_there(path_or_name, "folder", f"check the path, or give one of the names {names}")
     raise ValueError(
         f"path_or_name={path_or_name!r} is no folder here and no known name; give a folder with config.json and "
         f"model.safetensors, or one of {names}."
@@ -121,6 +121,23 @@ def _share(folder, stored):
         )
 
 
+def _differences(model, found):
+    """What keeps stored shapes from filling the model: sizes, then what other sizes do not explain; "" if nothing."""
+    config, sizes, wanted = model.config, stored_sizes(found), _shapes(model)
+    follows = config.n_inner is None and sizes.get("n_inner") == 4 * sizes.get("n_embd", config.n_embd)
+    said = dataclasses.asdict(config) | {"n_inner": sizes["n_inner"] if follows else config.d_ff}
+    differing = other_sizes(said, sizes)
+    if differing:
+        wanted = _shapes(meta_model(GPTConfig(**said | sizes | {"n_head": 1})))  # heads do not show in the shapes
+    untied = HEAD in wanted and HEAD not in found
+    hint = "tie_word_embeddings=False asks for a head of its own" if untied else ""
+    return "; ".join(filter(None, (differing, mismatches(found, wanted), hint)))
+
+
+def _shapes(model):
+    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+
+
 @torch.no_grad()
 def _fill(model, folder, stored):
     parameters, names = dict(model.named_parameters()), {hf_name: name for name, hf_name in stored.items()}
@@ -131,7 +148,6 @@ def _fill(model, folder, stored):
 
 def _hf_config(model):
     c = model.config
-    hf_activation = {ours: hf_name for hf_name, ours in ACTIVATION.items()}
     end = END_OF_TEXT if c.vocab_size > END_OF_TEXT else None
     sizes = {"vocab_size": c.vocab_size, "n_positions": c.n_ctx, "n_ctx": c.n_ctx, "n_embd": c.n_embd}
     return {
@@ -141,7 +157,7 @@ def _hf_config(model):
         "n_layer": c.n_layer,
         "n_head": c.n_head,
         "n_inner": c.n_inner,
-        "activation_function": hf_activation[c.activation],
+        "activation_function": next(name for name, ours in ACTIVATION.items() if ours == c.activation),
         "layer_norm_epsilon": c.layer_norm_epsilon,
         "tie_word_embeddings": c.tied,
         **dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0),

@@ -7,7 +7,8 @@ import ipywidgets
 from utils.plots.amounts import in_bytes
 from utils.plots.config import from_config
 from utils.pretrained import KNOWN_CONFIGS, cache_bytes_from_hf, count_from_hf
-from utils.pretrained.hf_configs import whole_size
+from utils.pretrained.config_files import from_json
+from utils.pretrained.hf_configs import head_from_hf, whole_size
 from utils.widgets.cache_explorer import PRECISIONS
 from utils.widgets.panel import WIDE, Panel
 
@@ -28,14 +29,14 @@ def parse(text) -> dict:
     if not text.strip():
         raise ValueError("The text is empty; paste a configuration, or choose a model.")
     try:
-        config = json.loads(text)
+        config = from_json(text)
     except json.JSONDecodeError as fault:
         found = text[fault.pos :].partition("\n")[0]
+        place = f"No JSON at line {fault.lineno}, column {fault.colno}"
+        if not found[:1].isascii():
+            raise ValueError(f"{place}: {fault.msg}; type a plain letter in its place.") from None
         found = f"“{found[:12]}{'…' if len(found) > 12 else ''}”" if found else "where it ends"
-        raise ValueError(
-            f"No JSON at line {fault.lineno}, column {fault.colno}, {found}: "
-            "check commas, double quotes, true, false, null."
-        ) from None
+        raise ValueError(f"{place}, {found}: check commas, double quotes, true, false, null.") from None
     except ValueError:
         raise ValueError("A number in the text has thousands of digits; give a smaller number.") from None
     except RecursionError:
@@ -103,7 +104,10 @@ class ConfigReader(Panel):
             memory[f"cache: {word} of {tokens:,}"] = tokens * token
         if max(memory.values()) >= MOST_BYTES:
             raise ValueError("Weights or cache would take 1,000 PB or more; look for a size with too many digits.")
-        return from_config(ledger, memory, self.precision.value), self._sentence(ledger, memory["weights"], token)
+        no_head = "none" if head_from_hf(config) == "none" else "tied"
+        return from_config(ledger, memory, self.precision.value, no_head), self._sentence(
+            ledger, memory["weights"], token
+        )
 
     def _sentence(self, ledger, weights, token):
         name = "pasted" if self.model.value == PASTED else self.model.value
