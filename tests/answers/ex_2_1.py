@@ -59,8 +59,8 @@ RIGHT = [
 ]
 WRONG = [
     ("`wpe` is not used", lambda ids, wte, wpe: wte[ids]),
-    ("`wte` are not used", lambda ids, wte, wpe: wpe[torch.arange(ids.shape[1])].repeat(len(ids), 1, 1)),
-    ("`wpe`", _drops_the_sum),
+    ("`wte` is not used", lambda ids, wte, wpe: wpe[torch.arange(ids.shape[1])].repeat(len(ids), 1, 1)),
+    ("computed and dropped", _drops_the_sum),
     ("look    line 4", _multiplies),
     ("look    line 2", _counts_sequences),
     ("`wte` in place", _spoils_wte),

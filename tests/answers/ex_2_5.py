@@ -54,7 +54,7 @@ RIGHT = [
 ]
 WRONG = [
     ("a sum starts from the normalised", _from_the_norm),
-    ("`ln_1` and `attn`", _drops_the_first_half),
+    ("computed and dropped", _drops_the_first_half),
     ("look    line 2", _takes_off),
     ("`x` in place", _changes_x),
     ("`ln_2` is not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + mlp(ln_1(h))),
