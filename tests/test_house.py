@@ -139,7 +139,7 @@ def without_shape(source):
             yield last
 
 
-@pytest.mark.parametrize(("file", "least"), [("model.py", 14), ("cache.py", 5)])
+@pytest.mark.parametrize(("file", "least"), [("model.py", 14), ("cache.py", 4)])
 def test_every_tensor_of_the_model_has_its_shape_beside_it(file, least):
     source = (UTILS / file).read_text(encoding="utf-8")
     assert list(without_shape(source)) == []

@@ -10,13 +10,14 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
+from looking_back import looks_back
 from notebook_files import cells, prose, run, said
 from stated import assert_stated, lesson, quiz_text
 from torch import nn
 
 from utils import check
 from utils.counting import GPT2_FAMILY, GPT3_FAMILY
-from utils.inspection import attention_weights, lens, looks_back
+from utils.inspection import attention_weights, lens
 from utils.model import GPT
 from utils.pretrained import COURSE_MODEL, load_toy_gpt
 from utils.text import gpt2_tokenizer

@@ -3,6 +3,7 @@
 Shapes use the model's alphabet; S = tokens seen so far, the new ones included.
 """
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -12,18 +13,17 @@ from utils import validate
 
 
 class LayerCache(NamedTuple):
-    """One layer's part of a KVCache during one pass: room for the T new tokens, and all S tokens, as views."""
+    """One layer's part of a KVCache during one pass: keys and values of all S tokens, the T new ones last, as views."""
 
-    new_k: torch.Tensor  # (B, H, T, d_head)
-    new_v: torch.Tensor  # (B, H, T, d_head)
-    all_k: torch.Tensor  # (B, H, S, d_head)
-    all_v: torch.Tensor  # (B, H, S, d_head)
+    k: torch.Tensor  # (B, H, S, d_head)
+    v: torch.Tensor  # (B, H, S, d_head)
 
     def append(self, k, v):
         """Keep the new tokens' keys and values, (B, H, T, d_head) each -> those of all tokens, (B, H, S, d_head)."""
-        self.new_k.copy_(k)
-        self.new_v.copy_(v)
-        return self.all_k, self.all_v  # (B, H, S, d_head) twice
+        T = k.shape[2]
+        self.k[:, :, -T:] = k  # (B, H, T, d_head)
+        self.v[:, :, -T:] = v  # (B, H, T, d_head)
+        return self.k, self.v  # (B, H, S, d_head) twice
 
 
 class KVCache:
@@ -40,7 +40,7 @@ class KVCache:
         shape = _shape(config, batch_size)
         validate.memory(math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
         self.kv = torch.empty(shape, dtype=dtype, device=device)  # (L, 2, B, H, n, d_head)
-        self.length = 0
+        self.length, self.made_for = 0, (config, batch_size, dtype)
 
     def __repr__(self):
         n_layer, _, batch, _, n_ctx, _ = self.kv.shape
@@ -67,8 +67,8 @@ class KVCache:
 
     def copy(self) -> "KVCache":
         """A second cache with the same tokens, so that one prompt can be continued in several ways."""
-        twin = object.__new__(KVCache)
-        twin.kv, twin.length = self.kv.clone(), self.length
+        twin = copy.copy(self)
+        twin.kv = self.kv.clone()  # (L, 2, B, H, n, d_head)
         return twin
 
     def layers(self, count) -> list[LayerCache]:
@@ -76,10 +76,9 @@ class KVCache:
 
         `length` moves only when the model has passed all layers.
         """
-        kv = self.kv.flatten(0, 1)  # k, v, k, v …, each (B, H, n, d_head)
-        new = kv.narrow(3, self.length, count).unbind()  # each (B, H, T, d_head)
-        seen = kv.narrow(3, 0, self.length + count).unbind()  # each (B, H, S, d_head)
-        return list(map(LayerCache, new[::2], new[1::2], seen[::2], seen[1::2]))  # (B, H, …, d_head)
+        seen = self.kv.narrow(4, 0, self.length + count)  # (L, 2, B, H, S, d_head)
+        parts = seen.flatten(0, 1).unbind()  # k, v, k, v …, each (B, H, S, d_head)
+        return list(map(LayerCache, parts[::2], parts[1::2]))  # (B, H, S, d_head) twice for each layer
 
 
 def layer_caches(cache, config, x) -> list[LayerCache] | list[None]:
@@ -91,9 +90,10 @@ def layer_caches(cache, config, x) -> list[LayerCache] | list[None]:
         return [None] * config.n_layer
     if not isinstance(cache, KVCache):
         raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
-    fitting = _shape(config, len(x))
-    if cache.kv.shape != fitting or cache.kv.dtype != x.dtype:
-        raise ValueError(_misfit(tuple(cache.kv.shape), fitting, cache.kv.dtype, x.dtype))
+    if cache.made_for != (config, len(x), x.dtype):  # for the same config at once
+        fitting = _shape(config, len(x))
+        if cache.kv.shape != fitting or cache.kv.dtype != x.dtype:
+            raise ValueError(_misfit(tuple(cache.kv.shape), fitting, cache.kv.dtype, x.dtype))
     return cache.layers(x.shape[1])
 
 

@@ -173,7 +173,8 @@ class GPT(TiedModule):
             with torch.no_grad():
                 return self.forward(ids, cache)  # (B, T, V)
         past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: that is refused below
-        validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx, past, self.wpe.weight.device)
+        # what follows in a cache lies where the tokens before it lie
+        validate.token_ids(ids, self.config, past, None if past else self.wpe.weight.device)
         x = self.embed(ids, past)  # (B, T) -> (B, T, d)
         for block, layer_cache in zip(self.h, layer_caches(cache, self.config, x), strict=True):
             x = block(x, layer_cache)  # (B, T, d)

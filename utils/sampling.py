@@ -107,18 +107,18 @@ def generate(
     Raises TypeError or ValueError for bad input before anything is generated.
     """
     _require_filters(temperature, top_k, top_p)
-    gpt = unwrapped(model)
-    _require_run(gpt, ids, max_new_tokens, generator, stop_token)
+    model = unwrapped(model)  # not compiled: each pass has another length
+    _require_run(model, ids, max_new_tokens, generator, stop_token)
     validate.flag("use_cache", use_cache)
     with in_mode(model, training=False), torch.inference_mode():  # no graph, and less bookkeeping for each tensor
         filters = temperature, top_k, top_p
-        ids = _loop(model, gpt, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
+        ids = _loop(model, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
     return ids.clone()  # made out here, so that it can be changed and trained on like any tensor
 
 
-def _loop(model, gpt, ids, max_new_tokens, filters, generator, stop_token, use_cache):
-    n_ctx, dtype = gpt.config.n_ctx, gpt.wte.weight.dtype
-    cache = KVCache(gpt.config, len(ids), dtype, ids.device) if use_cache and max_new_tokens else None
+def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache):
+    n_ctx, dtype = model.config.n_ctx, next(model.parameters()).dtype
+    cache = KVCache(model.config, len(ids), dtype, ids.device) if use_cache and max_new_tokens else None
     done = torch.zeros(len(ids), 1, dtype=torch.bool, device=ids.device)  # (B, 1)
     pieces, new = [ids], ids  # the text, joined where the whole is needed, and what the model has not seen of it
     for _ in range(max_new_tokens):
@@ -166,7 +166,7 @@ def _unusable(scores):
 
 def _require_run(model, ids, max_new_tokens, generator, stop_token):
     validate.whole_number("max_new_tokens", max_new_tokens, low=0)
-    validate.token_ids(ids, model.config.vocab_size, device=model.wte.weight.device)
+    validate.token_ids(ids, model.config, past=None, device=next(model.parameters()).device)
     if generator is not None and not isinstance(generator, torch.Generator):
         raise TypeError(
             f"generator is a {type(generator).__name__}; give a torch.Generator, as torch.Generator().manual_seed(0)."

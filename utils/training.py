@@ -211,14 +211,14 @@ def token_losses(model, rows, batch_size=32) -> torch.Tensor:
 
     Each part of the model has its own mode again, also after an error. batch_size: rows that are read at a time.
     """
-    parts = []
+    found = torch.empty(len(rows), rows.shape[1] - 1, device=rows.device)  # (m, T)
     with in_mode(model, training=False):
-        for batch in rows.split(batch_size):
-            inputs, targets = inputs_and_targets(batch)
+        for batch, losses in zip(rows.split(batch_size), found.split(batch_size), strict=True):
+            inputs, targets = inputs_and_targets(batch)  # (B, T) twice
             logits = model(inputs).flatten(0, 1)  # (B, T, V) -> (B T, V)
-            losses = F.cross_entropy(logits, targets.flatten(), ignore_index=IGNORED, reduction="none")  # (B T,)
-            parts.append(losses.view_as(targets).masked_fill(targets == IGNORED, math.nan))  # (B, T)
-    return torch.cat(parts)  # (m, T)
+            each = F.cross_entropy(logits, targets.flatten(), ignore_index=IGNORED, reduction="none")  # (B T,)
+            losses.copy_(each.view_as(losses)).masked_fill_(targets == IGNORED, math.nan)
+    return found
 
 
 def _evaluate(model, rows, kinds, history, batch_size, step):

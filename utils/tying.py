@@ -23,14 +23,18 @@ class TiedModule(nn.Module):
         return self
 
     def _tie_again(self, *_):
-        # pruned, quantised or reparametrised weights are no Parameters of that name, and stay as they are
-        if "weight" in self.wte._parameters and "weight" in self.lm_head._parameters:
+        if _can_be_tied(self):
             self.tie()
+
+
+def _can_be_tied(model):
+    # pruned, quantised or reparametrised weights are no Parameters of that name, and stay as they are
+    return model.config.tied and all("weight" in part._parameters for part in (model.wte, model.lm_head))
 
 
 def _share_head(model, state, prefix, *_):
     """Before loading: let one entry serve both names of a tied table, and refuse two that differ."""
-    if not model.config.tied:
+    if not _can_be_tied(model):
         return
     table, head = prefix + "wte.weight", prefix + "lm_head.weight"
     if table in state and head in state:

@@ -76,10 +76,11 @@ def divides(n_embd, n_head, n_layer):
     )
 
 
-def token_ids(ids, vocab_size, n_ctx=None, past=0, device=None):
+def token_ids(ids, config, past=0, device=None):
     """`ids` must be (B, T) of int32 or int64 with 1 <= T <= n_ctx - past and values from 0 to vocab_size - 1.
 
-    device: the model's, which must be that of ids too. Compiled code leaves the values to PyTorch.
+    past: tokens before these, None where only the last n_ctx are read. device: the model's, which must be that of ids
+    too, or None. Compiled code leaves the values to PyTorch.
     """
     if not isinstance(ids, torch.Tensor):
         raise TypeError(f"ids is a {type(ids).__name__}; give a tensor of shape (B, T), as torch.tensor([[1, 2, 3]]).")
@@ -90,12 +91,12 @@ def token_ids(ids, vocab_size, n_ctx=None, past=0, device=None):
         raise ValueError(f"ids has shape {tuple(shape)}; give (B, T), for one sequence ids[None, :].")
     if count == 0:
         raise ValueError(f"ids has shape {tuple(shape)} and holds no token; give at least one token.")
-    if n_ctx is not None and past + shape[1] > n_ctx:
-        raise ValueError(_too_long(shape[1], n_ctx, past))
+    if past is not None and past + shape[1] > config.n_ctx:
+        raise ValueError(_too_long(shape[1], config.n_ctx, past))
     if device is not None and ids.device != device:
         raise _elsewhere("ids", ids, device)
     if not ids.is_meta and not torch.compiler.is_compiling():
-        in_vocabulary("ids", ids, vocab_size)
+        in_vocabulary("ids", ids, config.vocab_size)
 
 
 def in_vocabulary(name, ids, vocab_size, otherwise="(vocab_size - 1)"):

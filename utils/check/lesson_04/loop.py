@@ -20,7 +20,7 @@ class _Scripted(GPT):
 
     def forward(self, ids):
         """ids (B, T) with T <= n_ctx -> logits (B, T, V)."""
-        validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx)
+        validate.token_ids(ids, self.config)
         return self.rule(ids)
 
     def __repr__(self):
