@@ -10,6 +10,7 @@ import sys
 import pytest
 import torch
 from tiny_runs import data, fit, make, same, weights
+from torch.nn.utils import prune
 
 from utils.checkpoint import load_model, save_model
 from utils.environment import ROOT
@@ -217,7 +218,7 @@ def untied(model):
 
 
 def pruned(model):
-    torch.nn.utils.prune.random_unstructured(model.h[0].mlp.c_fc, "weight", 0.5)
+    prune.random_unstructured(model.h[0].mlp.c_fc, "weight", 0.5)
     return model
 
 

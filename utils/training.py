@@ -18,6 +18,7 @@ from utils import validate
 from utils.checkpoint import TrainingRun, fingerprint
 from utils.interrupts import interrupted
 from utils.modes import in_mode
+from utils.products import by_onednn
 from utils.unwrap import unwrapped
 
 IGNORED = -100  # a target that is not counted: what PyTorch's cross_entropy skips by default
@@ -97,7 +98,7 @@ def train(
     plan = torch.randint(len(rows), (steps, batch_size), generator=generator)  # (steps, B)
     evaluate = partial(_evaluate, model, valid_rows, kinds, history, batch_size // world)
     bar = tqdm(total=steps, initial=len(history.train_loss), disable=rank > 0 or not progress, **BAR)
-    with in_mode(model, training=True), bar:
+    with in_mode(model, training=True), by_onednn(model), bar:
         _loop(model, rows, plan, lr, optimizer, history, evaluate, valid_every, watch, run, bar)
     return history
 
