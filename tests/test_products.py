@@ -1,6 +1,7 @@
 """The products of training against float64, and a model that is as it was afterwards."""
 
 import copy
+import platform
 
 import pytest
 import torch
@@ -31,19 +32,23 @@ def test_values_and_gradients_are_those_of_float64(shape, bias):
 
 def test_it_is_in_use_inside_and_gone_outside():
     model = make()
-    with pytest.raises(ZeroDivisionError), by_onednn(model):
-        assert "forward" in vars(model.lm_head)
+    with by_onednn(model):
+        assert ("forward" in vars(model.lm_head)) == (platform.machine() in ("x86_64", "AMD64"))
         twin = copy.deepcopy(model)
         twin.lm_head.weight.data.zero_()
         assert not twin(data()[:, :-1]).any()  # a copy multiplies by its own weights
-        raise ZeroDivisionError
     assert not any("forward" in vars(part) for part in model.modules())
     assert model.lm_head.weight.any()
+    with pytest.raises(ZeroDivisionError), by_onednn(model):
+        _ = 1 / 0
+    assert not any("forward" in vars(part) for part in model.modules())
 
 
-@pytest.mark.parametrize(
-    "change", [nn.Module.double, lambda m: m.to("meta"), lambda m: torch.compile(m, backend="eager")]
-)
+def compiled(model):
+    return torch.compile(model, backend="eager")
+
+
+@pytest.mark.parametrize("change", [nn.Module.double, lambda m: m.to("meta"), compiled])
 def test_what_it_is_not_made_for_is_left_alone(change):
     model = change(make())
     with by_onednn(model):
