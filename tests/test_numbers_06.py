@@ -13,7 +13,7 @@ import torch
 from notebook_files import prose, said
 from stated import assert_stated, lesson, quiz_text
 
-from utils import check, model
+from utils import cache, check, model
 from utils.counting import GPT2_FAMILY, GPT3_FAMILY
 from utils.pretrained import COURSE_MODEL, load_toy_gpt
 from utils.scaling import matmul_flops
@@ -110,12 +110,16 @@ def test_the_cache_grows_by_one_token_a_step():
 
 def test_the_cache_takes_about_as_many_lines_as_stated():
     """Code alone: without comments and docstrings, and without what refuses a cache that does not fit."""
-    assert "The class `KVCache` and its use are about fifty lines of `utils/model.py`" in TEXT
-    parts = ast.parse(inspect.getsource(model)).body
-    source = {getattr(part, "name", ""): ast.unparse(part).splitlines() for part in parts}
-    kept = [line for line in source.pop("KVCache") if line.strip() and '"""' not in line]
-    used = [line for lines in source.values() for line in lines if re.search(r"\bcache\b", line) and '"""' not in line]
+    assert "The class `KVCache` in `utils/cache.py` and its use in `utils/model.py` are about fifty lines" in TEXT
+    kept = [line for part in (cache.LayerCache, cache.KVCache) for line in code(part)]
+    used = [line for line in code(model) if re.search(r"\b(cache|layer_caches?)\b", line)]
     assert len(kept) + len(used) == pytest.approx(50, abs=5)
+
+
+def code(part):
+    """The lines of a class or module, without empty ones and docstrings."""
+    lines = ast.unparse(ast.parse(inspect.getsource(part))).splitlines()
+    return [line for line in lines if line.strip() and '"""' not in line]
 
 
 def test_a_rolled_cache_is_another_model():
