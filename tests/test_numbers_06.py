@@ -110,10 +110,10 @@ def test_the_cache_grows_by_one_token_a_step():
 
 def test_the_cache_takes_about_as_many_lines_as_stated():
     """Code alone: without comments and docstrings, and without what refuses a cache that does not fit."""
-    assert "The class `KVCache` in `utils/cache.py` and its use in `utils/model.py` are about fifty lines" in TEXT
+    assert "The class `KVCache` in `utils/cache.py` and its use in `utils/model.py` are about sixty lines" in TEXT
     kept = [line for part in (cache.LayerCache, cache.KVCache) for line in code(part)]
     used = [line for line in code(model) if re.search(r"\b(cache|layer_caches?)\b", line)]
-    assert len(kept) + len(used) == pytest.approx(50, abs=5)
+    assert len(kept) + len(used) == pytest.approx(60, abs=5)
 
 
 def code(part):
