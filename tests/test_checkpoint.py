@@ -1,7 +1,9 @@
 """Checkpoints: what is saved comes back to the last bit, a run goes on as if it had never stopped, damage is told."""
 
 import json
+import os
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,11 +185,12 @@ def test_killed_while_it_saves_it_still_goes_on(tmp_path, monkeypatch, moment):
 
     def watch(history):
         if len(history.train_loss) == 10:
-            real = checkpoint.os.replace
+            replace, unlink = os.replace, Path.unlink
             last = {"weights": "step-10.safetensors", "run.json": "run.json"}.get(moment)
-            monkeypatch.setattr(checkpoint.os, "replace", lambda a, b: kill() if b.name == last else real(a, b))
+            monkeypatch.setattr(os, "replace", lambda a, b: kill() if b.name == last else replace(a, b))
             if last is None:
-                monkeypatch.setattr(checkpoint.Path, "unlink", kill)
+                old = tmp_path / "step-5.safetensors"
+                monkeypatch.setattr(Path, "unlink", lambda a, **how: kill() if a == old else unlink(a, **how))
 
     with pytest.raises(Killed):
         fit(model, data(), steps=20, checkpoint=tmp_path, watch=watch, **VALID)

@@ -4,8 +4,9 @@ import math
 
 import pytest
 import torch
+from looking_back import looks_back
 
-from utils.inspection import attention_weights, lens, looks_back, residual_stream
+from utils.inspection import attention_weights, lens, residual_stream
 from utils.model import GPT, GPTConfig
 from utils.pretrained import load_toy_gpt
 from utils.toy_language import ToyLanguage
@@ -214,18 +215,3 @@ def test_copying_stops_without_the_two_heads_and_not_without_two_others(toy, sto
 
     assert right(1, 3) > 0.99
     assert right(0, 2) < 0.2
-
-
-@pytest.mark.parametrize(
-    ("rows", "places", "words"),
-    [
-        (torch.zeros(2, 33).long(), torch.zeros(2, 32).bool(), ["0 chosen", "at least one True"]),
-        (torch.zeros(2, 33).long(), torch.ones(2, 33).bool(), ["(2, 33)", "(2, 32)"]),
-        (torch.zeros(2, 33).long(), torch.ones(2, 32), ["torch.float32"]),
-        (torch.zeros(2, 40).long(), torch.ones(2, 39).bool(), ["2 to 33 tokens"]),
-        (torch.full((2, 33), 200), torch.ones(2, 32).bool(), ["rows holds 200"]),
-    ],
-)
-def test_other_rows_and_places_are_refused(rows, places, words, toy, refused):
-    with refused(ValueError, *words):
-        looks_back(toy, rows, places)

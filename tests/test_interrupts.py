@@ -8,7 +8,7 @@ import time
 import pytest
 from tiny_runs import data, fit, make, same, weights
 
-from utils.interrupts import held_back
+from utils.interrupts import interrupted
 
 
 def interrupt():
@@ -57,7 +57,7 @@ def test_it_works_outside_of_the_main_thread():
 
     def work():
         found.append(fit(make(), data()).train_loss)
-        with held_back() as asked:
+        with interrupted() as asked:
             found.append(asked())
 
     thread = threading.Thread(target=work)

@@ -1,4 +1,4 @@
-"""The model against GPT-2 of `transformers`, ties under every operation, and what is refused."""
+"""The model against GPT-2 of `transformers`, ties under every operation, PyTorch's own tools, and what is refused."""
 
 import copy
 import dataclasses
@@ -10,9 +10,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.utils import prune
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from utils.model import GPT, GPTConfig
+from utils.model import GPT, GPTConfig, KVCache
+from utils.sampling import generate
 
 V, N_CTX = 200, 32
 HF_ACTIVATION = {"gelu_tanh": "gelu_new", "gelu": "gelu", "relu": "relu"}
@@ -298,3 +300,78 @@ def test_rows_of_a_batch_do_not_meet(course, loud):
     assert torch.equal(model(ids[order]), logits[order])
     alone = torch.cat([model(row[None]) for row in ids])
     assert (alone - logits).abs().max() <= 1e-5 * logits.abs().max()
+
+
+# ---- what PyTorch's own tools do to a model
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@torch.no_grad()
+def test_a_compiled_model_is_one_graph_with_the_same_logits(course, loud, backend):
+    model, ids = loud(course), random_ids(2, 9)
+    torch._dynamo.reset()
+    assert torch._dynamo.explain(model)(ids).graph_break_count == 0
+    compiled = torch.compile(model, backend=backend, fullgraph=True)
+    assert torch.equal(compiled(ids), model(ids))
+    compiled, cache = torch.compile(model, backend=backend), KVCache(course, 2)
+    found = torch.cat([compiled(piece, cache=cache) for piece in ids.split([5, 1, 1, 2], dim=1)], dim=1)
+    assert (found - model(ids)).abs().max() <= 1e-5 * model(ids).abs().max()
+
+
+@pytest.mark.parametrize("part", ["h.0.mlp.c_fc", "h.1.attn.c_attn", "lm_head", "wte"])
+@pytest.mark.parametrize("tied", [True, False])
+@torch.no_grad()
+def test_a_pruned_model_computes_without_the_weights_that_are_gone(course, loud, tied, part):
+    model, ids = loud(dataclasses.replace(course, tied=tied)), random_ids(2, 9)
+    twin = GPT(dataclasses.replace(course, tied=False))
+    twin.load_state_dict(clones(model))
+    weight = twin.get_submodule(part).weight
+    weight[weight.abs() < weight.abs().flatten().kthvalue(weight.numel() // 4 + 1).values] = 0
+    prune.l1_unstructured(model.get_submodule(part), "weight", weight.numel() // 4)
+    assert (model(ids) - twin(ids)).abs().max() <= 1e-5 * twin(ids).abs().max()
+    assert model.double().float().load_state_dict(model.state_dict()).missing_keys == []  # and stays pruned
+    assert (model(ids) - twin(ids)).abs().max() <= 1e-5 * twin(ids).abs().max()
+    assert generate(model, ids, 3, temperature=0).shape == (2, 12)
+
+
+@pytest.mark.parametrize("weight_norm", [nn.utils.weight_norm, nn.utils.parametrizations.weight_norm])
+@pytest.mark.filterwarnings("ignore:.*weight_norm.*deprecated:FutureWarning")
+def test_weight_norm_takes_length_and_direction_apart_and_both_learn(course, loud, weight_norm):
+    model, ids = loud(course), random_ids(2, 9)
+    before = model(ids).detach()
+    weight_norm(model.h[0].mlp.c_proj)
+    found = model(ids)
+    assert (found - before).abs().max() <= 1e-5 * before.abs().max()
+    found.square().sum().backward()
+    learning = [p for p in model.h[0].mlp.c_proj.parameters() if p.requires_grad]
+    assert len(learning) == 3  # length, direction, bias
+    assert all(p.grad.any() for p in learning)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+@torch.no_grad()
+def test_a_quantised_model_holds_8_bits_a_weight_and_says_nearly_the_same(course, loud, tied):
+    model, ids = GPT(dataclasses.replace(course, tied=tied)), random_ids(2, 9)
+    small = torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
+    kinds = [type(part) for part in small.modules()]
+    assert kinds.count(torch.ao.nn.quantized.dynamic.Linear) == 4 * course.n_layer + 1
+    assert small.h[0].mlp.c_fc.weight().dtype == torch.qint8
+    wanted = model(ids)
+    assert 0 < (small(ids) - wanted).abs().max() < 0.05 * wanted.abs().max()
+    assert generate(small, ids, 30, temperature=0).shape == (2, 39)
+
+
+# ---- devices
+
+
+@torch.no_grad()
+def test_ids_and_model_on_different_devices(course, refused):
+    with torch.device("meta"):
+        model = GPT(course)
+    assert model(torch.zeros(2, 9, dtype=torch.int64, device="meta")).shape == (2, 9, V)
+    for run in (model, lambda ids: generate(model, ids, 1), lambda ids: model(ids, cache=KVCache(course))):
+        with refused(ValueError, "ids is on the device cpu", "the model on meta", "ids.to('meta')"):
+            run(torch.zeros(1, 4, dtype=torch.int64))
+    with refused(ValueError, "ids is on the device meta", "the model on cpu"):
+        GPT(course)(torch.zeros(1, 4, dtype=torch.int64, device="meta"))

@@ -1,6 +1,10 @@
 """Saving and loading: numbers as safetensors, everything else as plain JSON, never pickled code."""
 
+import itertools
 import json
+import os
+import uuid
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,8 +12,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
+from utils import validate
 from utils.files import not_there, replace_file, stand_in
 from utils.model import GPT, GPTConfig
+from utils.unwrap import unwrapped
 
 RUN = "run.json"
 
@@ -17,11 +23,30 @@ RUN = "run.json"
 def save_model(model: GPT, path) -> None:
     """Write a model's weights and its configuration to one safetensors file. A tied table is written once.
 
-    Raises FileNotFoundError for a missing folder.
+    Raises FileNotFoundError for a missing folder, TypeError for what is no GPT, and ValueError for one whose parts are
+    not those of its configuration, which load_model could not read.
     """
+    model = unwrapped(model)
     # safetensors refuses two names of one tensor; named_parameters gives the first only
     weights = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
+    _require_readable(weights, model.config)
     _write(path, weights, {"config": json.dumps(asdict(model.config))})
+
+
+def _require_readable(weights, config):
+    with torch.device("meta"):
+        plain = dict(GPT(config).named_parameters())
+    different = [name for name in {**plain, **weights} if _shape(weights.get(name)) != _shape(plain.get(name))]
+    if different or any(tensor.is_meta for tensor in weights.values()):
+        reason = f"{different[0]} is not" if different else "on the meta device nothing is"
+        raise ValueError(
+            f"the model cannot be saved, because {reason} as its configuration says; "
+            "undo what pruning, quantising or the like has changed."
+        )
+
+
+def _shape(tensor):
+    return None if tensor is None else tuple(tensor.shape)
 
 
 def load_model(path) -> GPT:
@@ -57,49 +82,129 @@ def _read(path):
 def _write(path, tensors, notes):
     if not Path(path).parent.is_dir():
         raise not_there(Path(path).parent, "folder", "make it first")
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder; give the name of a file in it.")
     replace_file(path, lambda temporary: save_file(tensors, temporary, notes))
 
 
-def save_run(folder, step, model, optimizer, run: dict) -> None:
-    """Write everything that a training run needs to go on after `step` steps; killed at any moment, it can.
+class TrainingRun:
+    """What lies beside a training loop: a folder from which the same run goes on, to the last bit, if it was stopped.
 
-    run: settings and history, of plain numbers, strings, lists and dicts.
+    `run.json` holds the settings and the history, `step-N.safetensors` the weights and the optimizer's moments. Killed
+    at any moment, the run can go on. Only files that this run wrote are replaced or removed. folder None: nothing is
+    kept. settings: of plain numbers, strings, lists and dicts; `steps` among them. writes: False for all processes but
+    one. Raises ValueError or TypeError for a folder that holds another run, or cannot be written to.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    state = {f"model.{name}": parameter.detach() for name, parameter in model.named_parameters()}
-    for name, parameter in model.named_parameters():
-        for key, value in optimizer.state.get(parameter, {}).items():
-            state[f"optimizer.{key}.{name}"] = value
-    name = f"step-{step}.safetensors"
-    _write(folder / name, {key: tensor.contiguous() for key, tensor in state.items()}, {})
-    text = json.dumps({**run, "step": step, "weights": name})
-    # from here on the new step counts
-    replace_file(folder / RUN, text)
-    for old in folder.glob("step-*.safetensors"):
-        if old.name != name:
-            old.unlink()
+
+    def __init__(self, folder, settings, writes=True):
+        self.folder, self.settings, self.writes = folder, settings, writes
+        if folder is None:
+            return
+        if not isinstance(folder, (str, os.PathLike)):
+            raise validate.wrong_type("checkpoint", folder, "give a folder's path, or None to keep nothing")
+        self.folder = Path(folder)
+        fresh = {"step": 0, "weights": None, "history": {"train_loss": []}, "id": uuid.uuid4().hex}
+        run = read_run(self.folder) or fresh
+        if run["step"]:
+            self._require_same(run["settings"])
+        self.run = run | {"settings": settings}
+        if run["step"] < settings["steps"]:
+            self._claim()
+
+    def resume(self, model, optimizer) -> dict:
+        """Put a saved run's weights and moments back -> its history; an empty one if nothing was saved."""
+        if self.folder is None or not self.run["step"]:
+            return {}
+        _restore(self.folder / self.run["weights"], model, optimizer)
+        print(f"Going on from step {self.run['step']} of {self.settings['steps']}.")
+        return self.run["history"]
+
+    def save(self, step, model, optimizer, history: dict):
+        """Write everything that the run needs to go on after `step` steps."""
+        if self.folder is None or not self.writes:
+            return
+        state = {f"model.{name}": parameter.detach() for name, parameter in model.named_parameters()}
+        for name, parameter in model.named_parameters():
+            for key, value in optimizer.state.get(parameter, {}).items():
+                state[f"optimizer.{key}.{name}"] = value
+        path = self._free(f"step-{step}")
+        notes = {"run": self.run["id"], "file": path.name}
+        _write(path, {key: tensor.contiguous() for key, tensor in state.items()}, notes)
+        self._note(step=step, weights=path.name, history=history)  # from here on the new step counts
+        for old in self.folder.glob("step-*.safetensors"):
+            if old != path and self._wrote(old):
+                old.unlink()
+
+    def _require_same(self, settings):
+        for name, value in self.settings.items():
+            if settings.get(name) != value:
+                raise ValueError(
+                    f"{self.folder} holds a run with {name}={settings.get(name)}, and this call has {name}={value}; "
+                    "give the same settings to go on, or another folder to start afresh."
+                )
+
+    def _claim(self):
+        """Find out, before any work, whether the folder can be written to; from here on run.json is this run's."""
+        try:
+            if self.writes:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._note()
+        except OSError as error:
+            raise ValueError(
+                f"checkpoint={str(self.folder)!r} is no folder that can be written to ({error.strerror}); give another."
+            ) from None
+
+    def _note(self, **changes):
+        self.run |= changes
+        replace_file(self.folder / RUN, json.dumps(self.run))
+
+    def _free(self, name):
+        """A path that is not taken, but by a file of this run."""
+        more = itertools.chain([""], map("-{}".format, itertools.count(2)))
+        paths = (self.folder / f"{name}{end}.safetensors" for end in more)
+        return next(path for path in paths if not os.path.lexists(path) or self._wrote(path))
+
+    def _wrote(self, path):
+        try:
+            with safe_open(path, "pt") as file:
+                return file.metadata() == {"run": self.run["id"], "file": path.name}  # a copy has another name
+        except (SafetensorError, OSError):
+            return False
+
+
+def fingerprint(rows) -> str:
+    """Rows (m, w) of numbers in one line, which is another one for other rows."""
+    checksum = 0
+    for piece in validate.pieces(rows):
+        checksum = zlib.crc32(piece.cpu().contiguous().numpy(), checksum)
+    return f"{len(rows)} rows of {rows.shape[1]}, checksum {checksum:08x}"
 
 
 def read_run(folder) -> dict | None:
-    """What save_run was given, with `step`; None if nothing was saved in this folder."""
+    """What a run wrote down in this folder, with `step`; None if there is nothing."""
     path = Path(folder) / RUN
-    if not path.exists():
-        return None
     try:
         run = json.loads(path.read_text(encoding="utf-8"))
-        _ = run["settings"].items(), run["history"]["train_loss"], run["step"], run["weights"]
+        _ = run["settings"].items(), run["history"]["train_loss"], run["step"], run["weights"], run["id"]
         return run
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} is damaged; delete the folder {folder} to start afresh.") from None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(
+            f"{path} is damaged, or of another program; give another folder, or delete the folder {folder} "
+            "to start afresh."
+        ) from None
 
 
 @torch.no_grad()
-def restore_run(folder, run, model, optimizer) -> None:
-    """Put the weights and the optimizer's moments of a saved run back, to the last bit."""
-    state, _ = _read(Path(folder) / run["weights"])
-    for name, parameter in model.named_parameters():
-        parameter.copy_(state[f"model.{name}"])
-        ends = f".{name}"
-        moments = {key[len("optimizer.") : -len(ends)]: value for key, value in state.items() if key.endswith(ends)}
-        optimizer.state[parameter] = {key: value for key, value in moments.items() if f"optimizer.{key}{ends}" in state}
+def _restore(path, model, optimizer):
+    state, _ = _read(path)
+    parameters = dict(model.named_parameters())
+    try:
+        for name, parameter in parameters.items():
+            parameter.copy_(state.pop(f"model.{name}"))
+        for name, value in state.items():
+            _, moment, of = name.split(".", maxsplit=2)
+            optimizer.state[parameters[of]][moment] = value
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path} is no part of this run ({error}); delete {path.parent} to start afresh.") from None

@@ -10,7 +10,6 @@ import torch
 
 from utils import validate
 from utils.model import GPT
-from utils.training import IGNORED
 
 
 @torch.no_grad()
@@ -63,24 +62,3 @@ def lens(model, ids) -> torch.Tensor:
     exactly. The idea is the logit lens (nostalgebraist 2020). Raises what model(ids) raises, TypeError if it is no GPT.
     """
     return torch.stack([model.lm_head(model.ln_f(x)) for x in residual_stream(model, ids)])  # (L + 1, B, T, V)
-
-
-def looks_back(model, rows, places) -> torch.Tensor:
-    """The attention that each head gives, before a word is repeated, to where that word stood -> (L, H), from 0 to 1.
-
-    rows (m, T + 1) int64, as for training. places (m, T) bool: for which of the targets rows[:, 1:] to measure, such
-    as `ToyLanguage.kinds(rows)["copied"]`. At each, the weights on all earlier copies of the target are added up,
-    and their mean over the places is returned. Raises TypeError or ValueError for rows or places of another form.
-    """
-    validate.instance("model", model, GPT)
-    validate.rows("rows", rows, model.config, IGNORED)
-    validate.instance("places", places, torch.Tensor)
-    inputs, targets = rows[:, :-1], rows[:, 1:]  # (m, T) twice
-    if places.dtype != torch.bool or places.shape != targets.shape or not places.any():
-        raise ValueError(
-            f"places is {places.dtype} of shape {tuple(places.shape)} with {int(places.count_nonzero())} chosen; "
-            f"give bool of shape {tuple(targets.shape)} with at least one True."
-        )
-    copies = inputs[:, None, :] == targets[:, :, None]  # (m, T, T)
-    weights = attention_weights(model, inputs) * copies[:, None]  # (L, m, H, T, T)
-    return weights.sum(-1).transpose(1, 2)[:, :, places].mean(-1)  # (L, H)

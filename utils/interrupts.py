@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def held_back():
-    """`with held_back() as asked:` an interrupt is only noted, and `asked()` tells; a second one is raised at once.
+def interrupted():
+    """`with interrupted() as asked:` an interrupt is only noted, and `asked()` tells; a second one is raised at once.
 
     Outside of the main thread, which no interrupt reaches, `asked()` stays False.
     """

@@ -12,6 +12,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from utils import validate
+from utils.cache import KVCache, layer_caches
+from utils.tying import TiedModule
+
+__all__ = ["GPT", "MLP", "Block", "CausalSelfAttention", "GPTConfig", "KVCache"]
 
 ACTIVATIONS = {"gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "gelu": F.gelu, "relu": F.relu}
 INIT_STD = 0.02
@@ -49,9 +53,7 @@ class GPTConfig:
         validate.one_of("activation", self.activation, ACTIVATIONS)
         validate.number("layer_norm_epsilon", self.layer_norm_epsilon, "a small float above 0, 1e-5 in GPT-2")
         if not 0 < self.layer_norm_epsilon < math.inf:
-            raise ValueError(
-                f"layer_norm_epsilon={self.layer_norm_epsilon} must be above 0 and finite; GPT-2 uses 1e-5."
-            )
+            raise ValueError(f"layer_norm_epsilon={self.layer_norm_epsilon} must be above 0 and finite, as 1e-5.")
 
     @property
     def d_head(self) -> int:
@@ -64,106 +66,28 @@ class GPTConfig:
         return self.n_inner or 4 * self.n_embd
 
 
-class KVCache:
-    """Room for the keys and values of all layers, filled as the model reads: `model(ids, cache=cache)`.
-
-    config: the model's. batch_size: sequences side by side (B). dtype, device: the model's. The memory is taken
-    at once, for n_ctx tokens; what k and v hold past `length` has no meaning. Raises ValueError or TypeError for a
-    batch size below 1, of another type or too large for this machine's memory.
-    """
-
-    def __init__(self, config, batch_size=1, dtype=torch.float32, device=None):
-        validate.instance("config", config, GPTConfig)
-        batch_size = validate.whole_number("batch_size", batch_size)
-        validate.instance("dtype", dtype, torch.dtype)
-        shape = (config.n_layer, 2, batch_size, config.n_head, config.n_ctx, config.d_head)
-        validate.memory(math.prod(shape) * dtype.itemsize, f"A KVCache with batch_size={batch_size}", device)
-        self.kv = torch.empty(shape, dtype=dtype, device=device)  # (L, 2, B, H, n, d_head)
-        self.length = 0
-
-    def __repr__(self):
-        n_layer, _, batch, _, n_ctx, _ = self.kv.shape
-        return f"KVCache({self.length} of {n_ctx} tokens, batch {batch}, {n_layer} layers, {self.nbytes:,} bytes)"
-
-    @property
-    def k(self) -> torch.Tensor:
-        """The keys, (L, B, H, n, d_head), a view."""
-        return self.kv[:, 0]  # (L, B, H, n, d_head)
-
-    @property
-    def v(self) -> torch.Tensor:
-        """The values, (L, B, H, n, d_head), a view."""
-        return self.kv[:, 1]  # (L, B, H, n, d_head)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes allocated: 2 * L * B * n * d times the bytes of one number, however many tokens are held."""
-        return self.kv.nbytes
-
-    def reset(self):
-        """Forget every token and keep the memory."""
-        self.length = 0
-
-    def copy(self) -> "KVCache":
-        """A second cache with the same tokens, so that one prompt can be continued in several ways."""
-        twin = object.__new__(KVCache)
-        twin.kv, twin.length = self.kv.clone(), self.length
-        return twin
-
-    def layers(self, new):
-        """A view of (2, B, H, S, d_head) for each layer: what is held, and behind it room for `new` tokens.
-
-        The layers fill that room; `length` moves only when the model has passed all of them.
-        """
-        return self.kv[..., : self.length + new, :].unbind()  # L times (2, B, H, S, d_head)
-
-
-class Linear(nn.Linear):
-    """PyTorch's, by the shortest way to its parameters: a detour is felt when a small model generates."""
-
-    def forward(self, x):
-        """x (..., in_features) -> (..., out_features)."""
-        return F.linear(x, **self._parameters)  # (B, T, out_features)
-
-
-class LayerNorm(nn.LayerNorm):
-    """PyTorch's, by the shortest way, as Linear."""
-
-    def forward(self, x):
-        """x (B, T, d) -> (B, T, d)."""
-        return torch.layer_norm(x, self.normalized_shape, **self._parameters, eps=self.eps)  # (B, T, d)
-
-
 class CausalSelfAttention(nn.Module):
     """Every token gathers from itself and the tokens before it: softmax(q k^T / sqrt(d_head)) v, in H heads."""
 
     def __init__(self, config):
         super().__init__()
         self.n_head = config.n_head
-        self.c_attn = Linear(config.n_embd, 3 * config.n_embd)
-        self.c_proj = Linear(config.n_embd, config.n_embd)
+        self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd)
+        self.c_proj = nn.Linear(config.n_embd, config.n_embd)
 
-    def forward(self, x, held=None):
-        """x (B, T, d) -> (B, T, d); held, one of KVCache.layers: look at it too, after writing to its last T places."""
-        qkv = self.c_attn(x).view(*x.shape[:2], 3, self.n_head, -1).permute(2, 0, 3, 1, 4)  # (3, B, H, T, d_head)
-        q, kv = qkv[0], qkv[1:]  # (B, H, T, d_head) and (2, B, H, T, d_head)
-        if held is not None:
-            held[..., -x.shape[1] :, :] = kv  # (2, B, H, T, d_head)
-            kv = held  # (2, B, H, S, d_head)
-        # one token alone is the newest, which may look at everything
-        causal = _causal(x.shape[1], kv.shape[3], x.device) if x.shape[1] > 1 else {}  # holds a mask (T, S), or nothing
-        y = F.scaled_dot_product_attention(q, *kv, **causal)  # (B, H, T, d_head)
+    def forward(self, x, layer_cache=None):
+        """x (B, T, d) -> (B, T, d); with a LayerCache, the tokens in it are looked at too and the new ones kept."""
+        B, T, _ = x.shape
+        qkv = self.c_attn(x).view(B, T, 3, self.n_head, -1)  # (B, T, d) -> (B, T, 3d) -> (B, T, 3, H, d_head)
+        q, k, v = qkv.transpose(1, 3).unbind(2)  # (B, H, 3, T, d_head) -> 3 times (B, H, T, d_head)
+        if layer_cache is not None:
+            k, v = layer_cache.append(k, v)  # (B, H, T, d_head) -> (B, H, S, d_head)
+        S = k.shape[2]
+        # is_causal lines the first query up with the first key; the T queries are the last of S tokens
+        mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T) if 1 < T < S else None  # (T, S)
+        y = F.scaled_dot_product_attention(q, k, v, mask, is_causal=T == S)  # (B, H, T, d_head)
         y = y.transpose(1, 2).flatten(2)  # (B, H, T, d_head) -> (B, T, H, d_head) -> (B, T, d)
         return self.c_proj(y)  # (B, T, d)
-
-
-def _causal(n_queries, n_keys, device):
-    """How each of the last n_queries tokens is kept from looking ahead, as arguments of PyTorch's attention."""
-    if n_queries == n_keys:
-        return {"is_causal": True}
-    # is_causal would line the mask up with the first key, but the queries are the last tokens
-    mask = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device).tril(n_keys - n_queries)  # (T, S)
-    return {"attn_mask": mask}
 
 
 class MLP(nn.Module):
@@ -171,8 +95,8 @@ class MLP(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.c_fc = Linear(config.n_embd, config.d_ff)
-        self.c_proj = Linear(config.d_ff, config.n_embd)
+        self.c_fc = nn.Linear(config.n_embd, config.d_ff)
+        self.c_proj = nn.Linear(config.d_ff, config.n_embd)
         self.activation = config.activation
 
     def forward(self, x):
@@ -186,18 +110,18 @@ class Block(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.ln_1 = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.ln_1 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.attn = CausalSelfAttention(config)
-        self.ln_2 = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.ln_2 = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.mlp = MLP(config)
 
-    def forward(self, x, held=None):
-        """x (B, T, d) -> (B, T, d); held: see CausalSelfAttention."""
-        x = x + self.attn(self.ln_1(x), held)  # (B, T, d)
+    def forward(self, x, layer_cache=None):
+        """x (B, T, d) -> (B, T, d); layer_cache: see CausalSelfAttention."""
+        x = x + self.attn(self.ln_1(x), layer_cache)  # (B, T, d)
         return x + self.mlp(self.ln_2(x))  # (B, T, d)
 
 
-class GPT(nn.Module):
+class GPT(TiedModule):
     """A whole GPT-2: one token table that works at both ends, a position table, L blocks, a final layer norm.
 
     Fresh weights follow Hugging Face's port of GPT-2: normal with std 0.02 (OpenAI's code draws wpe with 0.01),
@@ -210,48 +134,18 @@ class GPT(nn.Module):
     def __init__(self, config: GPTConfig):
         super().__init__()
         validate.instance("config", config, GPTConfig)
-        validate.memory(_weight_bytes(config), f"A GPT with n_embd={config.n_embd}, n_layer={config.n_layer}")
+        validate.weights_fit(config)
         self.config = config
         self.wte = nn.Embedding(config.vocab_size, config.n_embd)
         self.wpe = nn.Embedding(config.n_ctx, config.n_embd)
         self.h = nn.ModuleList(Block(config) for _ in range(config.n_layer))
-        self.ln_f = LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
-        self.lm_head = Linear(config.n_embd, config.vocab_size, bias=False)
-        self._tie()
+        self.ln_f = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+        self.tie()
         self._init_weights()
-        self.register_load_state_dict_pre_hook(_share_head)
-        self.register_load_state_dict_post_hook(GPT._tie)
 
-    def forward(self, ids, cache=None):
-        """ids (B, T), int32 or int64, each from 0 to V - 1 -> logits (B, T, V): a score per token at each place.
-
-        With a KVCache, ids are the new tokens only: they are appended to it, and no gradient flows.
-        Raises TypeError or ValueError for ids of the wrong type, shape or range, for more than n_ctx tokens,
-        and for a cache that was made for another model or batch; the cache is then as it was.
-        """
-        if cache is not None and torch.is_grad_enabled():
-            with torch.no_grad():
-                return self.forward(ids, cache)  # (B, T, V)
-        past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: that is refused below
-        validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx, past)
-        x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
-        for block, held in zip(self.h, self._layers(cache, x), strict=True):
-            x = block(x, held)  # (B, T, d)
-        logits = self.lm_head(self.ln_f(x))  # (B, T, d) -> (B, T, V)
-        if cache is not None:
-            cache.length += ids.shape[1]
-        return logits
-
-    def _layers(self, cache, x):
-        if cache is None:
-            return [None] * len(self.h)
-        if not isinstance(cache, KVCache):
-            raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
-        validate.cache(cache.kv, self.config, x)
-        return cache.layers(x.shape[1])
-
-    def _tie(self, *_):
-        # after loading, too: assign=True has put a separate Parameter under each of the two names
+    def tie(self):
+        """Let the head be the token table, if config.tied."""
         if self.config.tied:
             self.lm_head.weight = self.wte.weight  # one Parameter, two jobs
 
@@ -264,36 +158,27 @@ class GPT(nn.Module):
             elif parameter.ndim == 2:
                 nn.init.normal_(parameter, std=residual_std if "c_proj" in name else INIT_STD)
 
-    def _apply(self, fn, recurse=True):
-        # `to`, `half`, `to_empty` … all pass here; some of them make a new Parameter for each name
-        super()._apply(fn, recurse)
-        self._tie()
-        return self
+    def embed(self, ids, past=0):
+        """ids (B, T), which stand after `past` other tokens -> (B, T, d): what each is, plus where it stands."""
+        return self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
 
+    def forward(self, ids, cache=None):
+        """ids (B, T), int32 or int64, each from 0 to V - 1 -> logits (B, T, V): a score per token at each position.
 
-def _share_head(model, state, prefix, *_):
-    """Before loading: let one entry serve both names of a tied table, and refuse two that differ."""
-    if not model.config.tied:
-        return
-    table, head = prefix + "wte.weight", prefix + "lm_head.weight"
-    if table in state and head in state:
-        if not _same(state[table], state[head]):
-            raise ValueError(
-                f"{table} and {head} differ, but this model shares one table for both; "
-                "load them into a model with tied=False, or drop one of the two entries."
-            )
-    elif table in state or head in state:
-        state.setdefault(table, state.get(head))
-        state.setdefault(head, state[table])
-
-
-def _same(a, b):
-    alike = (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
-    # is_set_to: one tensor under two names is the same, even when it holds NaN
-    return alike and (a.is_meta or a.is_set_to(b) or torch.equal(a, b))
-
-
-def _weight_bytes(c):
-    matrices = c.n_layer * c.n_embd * (4 * c.n_embd + 2 * c.d_ff)
-    tables = c.n_embd * (c.n_ctx + c.vocab_size * (1 if c.tied else 2))
-    return (matrices + tables) * torch.get_default_dtype().itemsize  # biases and norms are too small to matter here
+        With a KVCache, ids are the new tokens only: they are appended to it, and no gradient flows.
+        Raises TypeError or ValueError for ids of the wrong type, shape, range or device, for more than n_ctx tokens,
+        and for a cache that was made for another model or batch; the cache is then as it was.
+        """
+        if cache is not None and torch.is_grad_enabled():
+            with torch.no_grad():
+                return self.forward(ids, cache)  # (B, T, V)
+        past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: that is refused below
+        # what follows in a cache lies where the tokens before it lie
+        validate.token_ids(ids, self.config, past, None if past else self.wpe.weight.device)
+        x = self.embed(ids, past)  # (B, T) -> (B, T, d)
+        for block, layer_cache in zip(self.h, layer_caches(cache, self.config, x), strict=True):
+            x = block(x, layer_cache)  # (B, T, d)
+        logits = self.lm_head(self.ln_f(x))  # (B, T, d) -> (B, T, V)
+        if cache is not None:
+            cache.length += ids.shape[1]
+        return logits

@@ -5,7 +5,9 @@ import math
 import torch
 
 from utils import validate
-from utils.model import GPTConfig, KVCache
+from utils.cache import KVCache
+from utils.modes import in_mode
+from utils.unwrap import unwrapped
 
 # a set of tokens reaches top_p if it comes within this of it: probabilities of float32 logits are no more exact
 REACHED = 1e-6
@@ -30,14 +32,14 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
 
 def _probs(logits, temperature, top_k, top_p):
     """What next_token_probs returns; only whether the scores can be used is checked."""
-    scores = logits.to(torch.float64)  # (..., V)
+    scores = logits
     if top_k is not None and top_k < scores.shape[-1]:
         scores = scores.masked_fill(~_top_k(scores, top_k), -math.inf)
     probs = _softmax(scores, temperature or 1)  # (..., V); for 0 it shows only whether the scores can be used
     if math.isnan(probs.sum()):
         raise ValueError(_unusable(scores))
     if temperature == 0:
-        probs = torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
+        probs = torch.zeros_like(probs).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
     if top_p is not None and top_p < 1:
         probs = probs.masked_fill(~_top_p(probs, scores, top_p), 0.0)
         probs = probs / probs.sum(-1, keepdim=True)
@@ -45,11 +47,11 @@ def _probs(logits, temperature, top_k, top_p):
 
 
 def _softmax(scores, temperature):
-    """(..., V) -> (..., V); a row that holds NaN or +inf, or nothing but -inf, becomes NaN."""
+    """(..., V) -> (..., V), float64; a row that holds NaN or +inf, or nothing but -inf, becomes NaN."""
     if temperature != 1:
         # the highest score becomes 0, so a tiny temperature overflows to -inf and never to NaN
-        scores = (scores - scores.amax(-1, keepdim=True)) / temperature
-    return scores.softmax(-1)
+        scores = (scores.double() - scores.amax(-1, keepdim=True)) / temperature
+    return scores.softmax(-1, dtype=torch.float64)
 
 
 def _top_k(scores, k):
@@ -101,26 +103,21 @@ def generate(
     predicted from a fresh pass over the last n_ctx, with a cache too, so both ways give the same tokens.
     Filters: see next_token_probs. generator: a torch.Generator; the same seed gives the same tokens.
     stop_token: a row that has drawn it is filled up with it, and generation ends when all rows have.
-    No graph is built and the model's training mode is restored, also after an error.
+    No graph is built, and each part of the model has its own mode again, also after an error.
     Raises TypeError or ValueError for bad input before anything is generated.
     """
     _require_filters(temperature, top_k, top_p)
+    model = unwrapped(model)  # not compiled: each pass has another length
     _require_run(model, ids, max_new_tokens, generator, stop_token)
     validate.flag("use_cache", use_cache)
-    training = [module for module in model.modules() if module.training]  # a part may have a mode of its own
-    model.eval()
-    try:
-        with torch.inference_mode():  # no graph, as under no_grad, and less bookkeeping for each tensor
-            filters = temperature, top_k, top_p
-            ids = _loop(model, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
-    finally:
-        for module in training:
-            module.training = True
+    with in_mode(model, training=False), torch.inference_mode():  # no graph, and less bookkeeping for each tensor
+        filters = temperature, top_k, top_p
+        ids = _loop(model, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
     return ids.clone()  # made out here, so that it can be changed and trained on like any tensor
 
 
 def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache):
-    n_ctx, dtype = model.config.n_ctx, model.wte.weight.dtype
+    n_ctx, dtype = model.config.n_ctx, next(model.parameters()).dtype
     cache = KVCache(model.config, len(ids), dtype, ids.device) if use_cache and max_new_tokens else None
     done = torch.zeros(len(ids), 1, dtype=torch.bool, device=ids.device)  # (B, 1)
     pieces, new = [ids], ids  # the text, joined where the whole is needed, and what the model has not seen of it
@@ -168,10 +165,8 @@ def _unusable(scores):
 
 
 def _require_run(model, ids, max_new_tokens, generator, stop_token):
-    if not isinstance(getattr(model, "config", None), GPTConfig):
-        raise TypeError(f"model is a {type(model).__name__}; give a GPT, whose config is a GPTConfig.")
     validate.whole_number("max_new_tokens", max_new_tokens, low=0)
-    validate.token_ids(ids, model.config.vocab_size)
+    validate.token_ids(ids, model.config, past=None, device=next(model.parameters()).device)
     if generator is not None and not isinstance(generator, torch.Generator):
         raise TypeError(
             f"generator is a {type(generator).__name__}; give a torch.Generator, as torch.Generator().manual_seed(0)."

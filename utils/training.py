@@ -6,6 +6,7 @@ The shift by one happens here and nowhere else: a row of T + 1 tokens gives T in
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
 import torch
 import torch.distributed as dist
@@ -13,14 +14,20 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm.auto import tqdm
 
-from utils import checkpoint as saved
 from utils import validate
-from utils.interrupts import held_back
+from utils.checkpoint import TrainingRun, fingerprint
+from utils.interrupts import interrupted
+from utils.modes import in_mode
+from utils.products import by_onednn
+from utils.unwrap import unwrapped
 
 IGNORED = -100  # a target that is not counted: what PyTorch's cross_entropy skips by default
 BETAS, WEIGHT_DECAY = (0.8, 0.9), 0.1  # little memory, for runs of a few hundred steps
 TABLE_RATE = 10  # a table's rows start at 0.02 and have the farthest to go, so they go faster
 WARM_UP, LAST_RATE = 10, 0.05
+BAR = {"desc": "training", "unit": "step"}
+LARGEST_SEED = 2**64 - 1
+ADVICE = "Lower lr={:g}, and make the model anew."
 
 
 @dataclass
@@ -79,83 +86,53 @@ def train(
     tables' is 10 times that. kinds: name -> bool (m, T) over the validation targets, to split that loss. watch: called
     with the History after each step. checkpoint: a folder from which the same call goes on, to the last bit.
     An interrupt ends the run after the step at work, a loss that is not finite at once: `history.stopped` says so, and
-    the model is usable. Under torchrun each process takes its part of a batch. Raises TypeError or ValueError first.
+    the model is usable. Under torchrun each process takes its part of a batch. Each part of the model has its own mode
+    again. Raises TypeError or ValueError first.
     """
-    _require(model, rows, valid_rows, steps, batch_size, lr, seed, valid_every, kinds)
-    settings = {"steps": int(steps), "batch_size": int(batch_size), "lr": float(lr), "seed": int(seed)}  # for JSON
-    settings |= {"config": asdict(model.config), "rows": f"{len(rows)} rows, whose tokens sum to {rows.sum()}"}
-    run = _Run(model, make_optimizer(model, lr), rows, settings, valid_rows, kinds, valid_every, watch, checkpoint)
-    return run.go(progress)
+    gpt, (rank, world), checkpoint = unwrapped(model), _place(), checkpoint or None
+    _require(gpt, rows, valid_rows, steps, batch_size, lr, seed, valid_every, kinds)
+    settings = checkpoint and _settings(gpt, steps, batch_size, lr, seed, valid_every, rows, valid_rows, kinds)
+    run, optimizer = TrainingRun(checkpoint, settings, writes=rank == 0), make_optimizer(gpt, lr)
+    history = History(**run.resume(gpt, optimizer))
+    generator = torch.Generator().manual_seed(int(seed))
+    plan = torch.randint(len(rows), (steps, batch_size), generator=generator)  # (steps, B)
+    evaluate = partial(_evaluate, model, valid_rows, kinds, history, batch_size // world)
+    bar = tqdm(total=steps, initial=len(history.train_loss), disable=rank > 0 or not progress, **BAR)
+    with in_mode(model, training=True), by_onednn(model), bar:
+        _loop(model, rows, plan, lr, optimizer, history, evaluate, valid_every, watch, run, bar)
+    return history
 
 
-@dataclass
-class _Run:
-    """One call of train: what it was given, and how far it is."""
-
-    model: nn.Module
-    optimizer: torch.optim.Optimizer
-    rows: torch.Tensor
-    settings: dict
-    valid_rows: torch.Tensor | None
-    kinds: dict | None
-    valid_every: int
-    watch: Callable | None
-    checkpoint: object
-    history: History = field(default_factory=History)
-
-    def go(self, progress):
-        """Make all the steps that are left, or as many as there can be."""
-        steps, lr, done = self.settings["steps"], self.settings["lr"], self.resume()
-        generator = torch.Generator().manual_seed(self.settings["seed"])
-        plan = torch.randint(len(self.rows), (steps, self.settings["batch_size"]), generator=generator)  # (steps, B)
-        bar = tqdm(total=steps, initial=done, desc="training", unit="step", disable=not progress or _place()[0] > 0)
-        self.model.train()
-        _start_alike(self.model)
-        with held_back() as interrupted, bar:
-            for step in range(done, steps):
-                _set_rate(self.optimizer, lr * _rate(step, steps))
-                loss = _step(self.model, self.optimizer, self.rows[plan[step]])
-                if not math.isfinite(loss):
-                    self.history.stopped = _not_finite(step + 1, loss, lr)
-                    break
-                self.history.train_loss.append(loss)
-                bar.update(1)
-                self.after(step + 1, interrupted)
-                if self.history.stopped:
-                    break
-        if self.history.stopped:
-            print(self.history.stopped)
-        return self.history
-
-    def after(self, step, interrupted):
-        """What follows step number `step`: validate if it is time, tell, and save."""
-        steps, history = self.settings["steps"], self.history
-        due = step % self.valid_every == 0 or step == steps
-        if due and self.valid_rows is not None:
-            _validate(self.model, self.valid_rows, self.kinds, history, step)
-        if _told_to_stop(self.watch, history) or interrupted():
-            history.stopped = f"Interrupted after {step} of {steps} steps; the model is as it was then."
-        if self.checkpoint and (due or history.stopped) and _place()[0] == 0:
-            run = {"settings": self.settings, "history": asdict(history) | {"stopped": ""}}
-            saved.save_run(self.checkpoint, step, self.model, self.optimizer, run)
-        if history.stopped and not due and self.valid_rows is not None:  # for the picture of a run cut short
-            _validate(self.model, self.valid_rows, self.kinds, history, step)
-
-    def resume(self):
-        """How many steps are done: those of a run that `checkpoint` holds, which is put back, or none."""
-        run = saved.read_run(self.checkpoint) if self.checkpoint else None
-        if run is None:
-            return 0
-        for name, value in self.settings.items():
-            if run["settings"].get(name) != value:
-                raise ValueError(
-                    f"{self.checkpoint} holds a run with {name}={run['settings'].get(name)}, and this call has "
-                    f"{name}={value}; give the same settings to go on, or another folder to start afresh."
-                )
-        saved.restore_run(self.checkpoint, run, self.model, self.optimizer)
-        self.history = History(**run["history"])
-        print(f"Going on from step {run['step']} of {self.settings['steps']}.")
-        return run["step"]
+def _loop(model, rows, plan, lr, optimizer, history, evaluate, valid_every, watch, run, bar):
+    """The steps that are left: each on the rows (B, T + 1) that the plan (steps, B) names."""
+    steps, gpt = len(plan), unwrapped(model)
+    _start_alike(gpt)
+    with interrupted() as asked:
+        for step in range(len(history.train_loss), steps):
+            _set_rate(optimizer, lr * _rate(step, steps))
+            loss = _mean_loss(model, rows[plan[step]])
+            optimizer.zero_grad()
+            loss.backward()
+            loss = _over_all_processes(loss.detach(), gpt)
+            if not math.isfinite(loss):
+                history.stopped = f"Stopped at step {step + 1}: the loss is {loss}. {ADVICE.format(lr)}"
+                break
+            optimizer.step()
+            history.train_loss.append(loss)
+            bar.update()
+            due = (step + 1) % valid_every == 0 or step + 1 == steps
+            if due:
+                evaluate(step + 1)
+            if _told_to_stop(watch, history) or asked():
+                history.stopped = f"Interrupted after {step + 1} of {steps} steps; the model is as it was then."
+            if due or history.stopped:
+                run.save(step + 1, gpt, optimizer, asdict(history) | {"stopped": ""})
+            if history.stopped:
+                if not due:  # for the picture of a run cut short
+                    evaluate(step + 1)
+                break
+    if history.stopped:
+        print(history.stopped)
 
 
 def make_optimizer(model, lr) -> torch.optim.AdamW:
@@ -197,23 +174,22 @@ def inputs_and_targets(rows):
     return rows[:, :-1].clamp(min=0), rows[:, 1:]
 
 
-def _step(model, optimizer, rows):
-    """One step on a batch, its loss before the step; under torchrun, the loss of the whole batch."""
+def _mean_loss(model, rows):
+    """The mean loss of a batch (B, T + 1), in nats per token; under torchrun, this process's part of it."""
     rank, world = _place()
     inputs, targets = inputs_and_targets(rows[rank::world])
     # counted in the whole batch, so that every process divides by the same; 1 for a batch that has nothing to learn
     counted = (rows[:, 1:] != IGNORED).sum().clamp(min=1)
     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="sum")
-    loss = loss / counted
-    optimizer.zero_grad()
-    loss.backward()
-    total = loss.detach()
-    if world > 1:
-        for tensor in (total, *(parameter.grad for parameter in model.parameters() if parameter.grad is not None)):
+    return loss / counted
+
+
+def _over_all_processes(loss, model):
+    """The loss of the whole batch, as a float; under torchrun, the gradients become those of the whole batch too."""
+    if _place()[1] > 1:
+        for tensor in (loss, *(parameter.grad for parameter in model.parameters() if parameter.grad is not None)):
             dist.all_reduce(tensor)  # sums
-    if total.isfinite():
-        optimizer.step()
-    return total.item()
+    return loss.item()
 
 
 @torch.no_grad()
@@ -231,26 +207,26 @@ def _place():
 
 
 @torch.no_grad()
-def token_losses(model, rows, batch_size=256) -> torch.Tensor:
+def token_losses(model, rows, batch_size=32) -> torch.Tensor:
     """-log p of every target, in nats: rows (m, T + 1) -> (m, T), NaN where the target is -100.
 
-    The model's training mode is restored, also after an error.
+    Each part of the model has its own mode again, also after an error. batch_size: rows that are read at a time.
     """
-    was_training = model.training
-    model.eval()
-    try:
-        parts = []
-        for batch in rows.split(batch_size):
-            inputs, targets = inputs_and_targets(batch)
-            logits = model(inputs).transpose(1, 2)  # (B, T, V) -> (B, V, T), as cross_entropy wants it
-            parts.append(F.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="none"))
-        return torch.cat(parts).masked_fill(rows[:, 1:] == IGNORED, math.nan)  # (m, T)
-    finally:
-        model.train(was_training)
+    kind = {"dtype": next(model.parameters()).dtype, "device": rows.device}
+    found = torch.empty(len(rows), rows.shape[1] - 1, **kind)  # (m, T); made first, so that batches leave no gaps
+    with in_mode(model, training=False):
+        for batch, losses in zip(rows.split(batch_size), found.split(batch_size), strict=True):
+            inputs, targets = inputs_and_targets(batch)  # (B, T) twice
+            logits = model(inputs).flatten(0, 1)  # (B, T, V) -> (B T, V)
+            each = F.cross_entropy(logits, targets.flatten(), ignore_index=IGNORED, reduction="none")  # (B T,)
+            losses.copy_(each.view_as(losses)).masked_fill_(targets == IGNORED, math.nan)
+    return found
 
 
-def _validate(model, rows, kinds, history, step):
-    losses = token_losses(model, rows)
+def _evaluate(model, rows, kinds, history, batch_size, step):
+    if rows is None:
+        return
+    losses = token_losses(model, rows, batch_size)  # read as many at a time as in training, so no more memory is needed
     history.valid_steps.append(step)
     history.valid_loss.append(losses.nanmean().item())
     for kind, mask in (kinds or {}).items():
@@ -266,27 +242,48 @@ def _told_to_stop(watch, history):
     return False
 
 
-def _not_finite(step, loss, lr):
-    return f"Stopped at step {step}: the loss is {loss}. Lower lr={lr:g}, and make the model anew."
+def _settings(gpt, steps, batch_size, lr, seed, valid_every, rows, valid_rows, kinds):
+    """What has to be the same where a run goes on, for JSON."""
+    return {
+        "steps": int(steps),
+        "batch_size": int(batch_size),
+        "lr": float(lr),
+        "seed": int(seed),
+        "config": asdict(gpt.config),
+        "rows": fingerprint(rows),
+        "valid_rows": None if valid_rows is None else fingerprint(valid_rows),
+        "valid_every": int(valid_every),
+        "kinds": {kind: fingerprint(mask) for kind, mask in (kinds or {}).items()},
+    }
 
 
 def _require(model, rows, valid_rows, steps, batch_size, lr, seed, valid_every, kinds):
-    for name, value, low in (
-        ("steps", steps, 1),
-        ("batch_size", batch_size, 1),
-        ("seed", seed, 0),
-        ("valid_every", valid_every, 1),
-    ):
-        validate.whole_number(name, value, low)
+    for name, value in (("steps", steps), ("batch_size", batch_size), ("valid_every", valid_every)):
+        validate.whole_number(name, value)
+    validate.whole_number("seed", seed, low=0, high=LARGEST_SEED)
     validate.number("lr", lr, "a number from 0 up, such as 3e-3")
     if not 0 <= lr < math.inf:
         raise ValueError(f"lr={lr} is out of range; give a finite number from 0 up, such as 3e-3.")
     if batch_size % _place()[1]:
         raise ValueError(f"batch_size={batch_size} does not divide by the {_place()[1]} processes; give a multiple.")
-    validate.rows("rows", rows, model.config, IGNORED)
-    if valid_rows is not None:
-        validate.rows("valid_rows", valid_rows, model.config, IGNORED)
-    for kind, mask in (kinds or {}).items():
+    _require_trainable(model)
+    for name, given in (("rows", rows), ("valid_rows", valid_rows)):
+        if given is not None or name == "rows":
+            validate.rows(name, given, model.config, IGNORED, model.wte.weight.device)
+    _require_kinds(kinds or {}, valid_rows)
+
+
+def _require_trainable(model):
+    if any(parameter.is_inference() for parameter in model.parameters()):
+        raise ValueError("the model was made in inference mode and can learn nothing; make it outside of that.")
+    if not torch.is_grad_enabled():
+        raise ValueError("gradients are switched off; call train outside of torch.no_grad() and inference_mode().")
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ValueError("all parameters are frozen; let some learn: model.requires_grad_(True).")
+
+
+def _require_kinds(kinds, valid_rows):
+    for kind, mask in kinds.items():
         wanted = None if valid_rows is None else (len(valid_rows), valid_rows.shape[1] - 1)
         validate.instance(f"kinds[{kind!r}]", mask, torch.Tensor)
         if mask.dtype != torch.bool or tuple(mask.shape) != wanted:

@@ -9,24 +9,25 @@ import torch
 
 TOKEN_TYPES = torch.int64, torch.int32
 LARGEST_FLOAT = int(sys.float_info.max)
+PIECE = 2**20  # numbers that are looked at in one go
 MOST_DIVISORS = 20  # named in one sentence: all of 768's
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
-def whole_number(name, value, low=1, otherwise=""):
-    """`value` as an int (it may be NumPy's); TypeError or ValueError unless it is whole and at least `low`."""
-    allowed = f"it must be a whole number from {low} up {otherwise}".strip()
+def whole_number(name, value, low=1, otherwise="", high=math.inf):
+    """`value` as an int (it may be NumPy's); TypeError or ValueError unless it is whole and from `low` to `high`."""
+    allowed = f"it must be a whole number from {low} {'up' if high == math.inf else f'to {high}'} {otherwise}".strip()
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise _wrong_type(name, value, allowed)
-    if value < low:
-        raise ValueError(f"{name}={value} is too small; {allowed}.")
+        raise wrong_type(name, value, allowed)
+    if not low <= value <= high:
+        raise ValueError(f"{name}={value} is too {'small' if value < low else 'large'}; {allowed}.")
     return int(value)
 
 
 def number(name, value, allowed):
     """`value` must be an int or a float, and not NaN; `allowed` says in words what it may be."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise _wrong_type(name, value, f"give {allowed}")
+        raise wrong_type(name, value, f"give {allowed}")
     if isinstance(value, Integral) and abs(value) > LARGEST_FLOAT:
         raise ValueError(f"{name} is larger than any float; give {allowed}.")
     if math.isnan(value):
@@ -36,35 +37,17 @@ def number(name, value, allowed):
 def flag(name, value):
     """`value` must be True or False."""
     if not isinstance(value, bool):
-        raise _wrong_type(name, value, "give True or False")
+        raise wrong_type(name, value, "give True or False")
 
 
 def instance(name, value, kind):
     """`value` must be a `kind`."""
     if not isinstance(value, kind):
-        raise _wrong_type(name, value, f"give a {kind.__name__}")
+        raise wrong_type(name, value, f"give a {kind.__name__}")
 
 
-def cache(kv, config, x):
-    """`kv`, a KVCache's store (L, 2, B, H, n, d_head), must fit this model and its new tokens x (B, T, d)."""
-    fitting = (config.n_layer, 2, len(x), config.n_head, config.n_ctx, config.d_head)
-    if kv.shape == fitting and kv.dtype == x.dtype:
-        return
-    layers, _, batch, heads, n_ctx, d_head = kv.shape
-    if batch != len(x):
-        raise ValueError(
-            f"ids holds {len(x)} sequences and the cache was made for {batch}; "
-            f"make it with KVCache(config, batch_size={len(x)})."
-        )
-    if (layers, heads, n_ctx, d_head) != (config.n_layer, config.n_head, config.n_ctx, config.d_head):
-        raise ValueError(
-            f"the cache was made for L={layers}, H={heads}, n_ctx={n_ctx}, d_head={d_head} and the model has "
-            f"{config.n_layer}, {config.n_head}, {config.n_ctx}, {config.d_head}; make it with KVCache(model.config)."
-        )
-    raise ValueError(f"the cache holds {kv.dtype}, the model {x.dtype}; make it with KVCache(config, dtype={x.dtype}).")
-
-
-def _wrong_type(name, value, allowed):
+def wrong_type(name, value, allowed) -> TypeError:
+    """The error that shows the value, its type and what is allowed."""
     shown = " ".join(repr(value).split())  # an array's repr has several lines
     shown = shown if len(shown) <= 60 else shown[:60] + "…"
     return TypeError(f"{name}={shown} is of type {type(value).__name__}; {allowed}.")
@@ -74,7 +57,7 @@ def one_of(name, value, choices):
     """`value` must be one of the names in `choices`."""
     allowed = f"choose one of {', '.join(map(repr, choices))}"
     if not isinstance(value, str):
-        raise _wrong_type(name, value, allowed)
+        raise wrong_type(name, value, allowed)
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known; {allowed}.")
 
@@ -93,8 +76,12 @@ def divides(n_embd, n_head, n_layer):
     )
 
 
-def token_ids(ids, vocab_size, n_ctx=None, past=0):
-    """`ids` must be (B, T) of int32 or int64 with 1 <= T <= n_ctx - past and values from 0 to vocab_size - 1."""
+def token_ids(ids, config, past=0, device=None):
+    """`ids` must be (B, T) of int32 or int64 with 1 <= T <= n_ctx - past and values from 0 to vocab_size - 1.
+
+    past: tokens before these, None where only the last n_ctx are read. device: the model's, which must be that of ids
+    too, or None. Compiled code leaves the values to PyTorch.
+    """
     if not isinstance(ids, torch.Tensor):
         raise TypeError(f"ids is a {type(ids).__name__}; give a tensor of shape (B, T), as torch.tensor([[1, 2, 3]]).")
     if ids.dtype not in TOKEN_TYPES:
@@ -104,21 +91,28 @@ def token_ids(ids, vocab_size, n_ctx=None, past=0):
         raise ValueError(f"ids has shape {tuple(shape)}; give (B, T), for one sequence ids[None, :].")
     if count == 0:
         raise ValueError(f"ids has shape {tuple(shape)} and holds no token; give at least one token.")
-    if n_ctx is not None and past + shape[1] > n_ctx:
-        raise ValueError(_too_long(shape[1], n_ctx, past))
-    if ids.is_meta:
-        return
-    if count == 1:  # as when a cache is used
-        low = high = int(ids)
-    else:
-        low, high = map(int, ids.aminmax())
+    if past is not None and past + shape[1] > config.n_ctx:
+        raise ValueError(_too_long(shape[1], config.n_ctx, past))
+    if device is not None and ids.device != device:
+        raise _elsewhere("ids", ids, device)
+    if not ids.is_meta and not torch.compiler.is_compiling():
+        in_vocabulary("ids", ids, config.vocab_size)
+
+
+def in_vocabulary(name, ids, vocab_size, otherwise="(vocab_size - 1)"):
+    """`ids`, a tensor with at least one number, must hold numbers from 0 to vocab_size - 1."""
+    # one alone, as when a cache is used, is read fast
+    low, high = map(int, ids.aminmax()) if ids.numel() > 1 else (int(ids),) * 2
     if low < 0 or high >= vocab_size:
         wrong = low if low < 0 else high
-        raise ValueError(f"ids holds {wrong}; token ids go from 0 to {vocab_size - 1} (vocab_size - 1).")
+        raise ValueError(f"{name} holds {wrong}; token ids go from 0 to {vocab_size - 1} {otherwise}.")
 
 
-def rows(name, value, config, ignored):
-    """`value` must be (m, T + 1) of int64 with 1 <= T <= n_ctx, of the model's tokens and `ignored` targets."""
+def rows(name, value, config, ignored, device):
+    """`value` must be (m, T + 1) of int64 with 1 <= T <= n_ctx, of the model's tokens and `ignored` targets.
+
+    Overlapping windows of one text are read as that text, a piece at a time.
+    """
     instance(name, value, torch.Tensor)
     if value.dtype != torch.int64 or value.ndim != 2:
         raise ValueError(f"{name} is {value.dtype} of shape {tuple(value.shape)}; give int64 of shape (m, T + 1).")
@@ -127,15 +121,29 @@ def rows(name, value, config, ignored):
             f"{name} has shape {tuple(value.shape)}; give at least one row of 2 to {config.n_ctx + 1} tokens "
             "(n_ctx + 1: inputs and the last target)."
         )
-    known = value[value != ignored]
-    if len(known) and (known.min() < 0 or known.max() >= config.vocab_size):
-        wrong = int(known.min() if known.min() < 0 else known.max())
-        raise ValueError(
-            f"{name} holds {wrong}, and the model's tokens go from 0 to {config.vocab_size - 1}; use the tokenizer "
-            f"that the model was made for, or {ignored} for a target that is not counted."
-        )
-    if (value[:, 1:] == ignored).all():
+    if value.device != device:
+        raise _elsewhere(name, value, device)
+    otherwise = f"for the tokenizer that the model was made for, or are {ignored} for a target that is not counted"
+    for piece in pieces(value):
+        known = piece[piece != ignored]
+        if len(known):
+            in_vocabulary(name, known, config.vocab_size, otherwise)
+    if all((piece == ignored).all() for piece in pieces(value[:, 1:])):
         raise ValueError(f"{name} holds no target, {ignored} only; give rows with tokens to predict.")
+
+
+def pieces(rows):
+    """All numbers of rows (m, w) in pieces of about a million, in order; where rows overlap, each number once."""
+    (m, width), (step, stride) = rows.shape, rows.stride()
+    if stride and step % stride == 0 and step <= width * stride:  # one text, as in those that `windows` makes
+        rows = rows.as_strided(((m - 1) * (step // stride) + width, 1), (stride, 1))
+    return rows.split(max(1, PIECE // rows.shape[1]))
+
+
+def _elsewhere(name, value, device):
+    return ValueError(
+        f"{name} is on the device {value.device} and the model on {device}; move one of them, as {name}.to('{device}')."
+    )
 
 
 def _too_long(new, n_ctx, past):
@@ -145,6 +153,15 @@ def _too_long(new, n_ctx, past):
             "give only the tokens that the cache has not seen, or reset it."
         )
     return f"{new} tokens are longer than the context n_ctx={n_ctx}; keep the last {n_ctx}: ids[:, -{n_ctx}:]."
+
+
+def weights_fit(config):
+    """The weights of a GPT with this config must fit into this machine's memory."""
+    c = config
+    matrices = c.n_layer * c.n_embd * (4 * c.n_embd + 2 * c.d_ff)
+    tables = c.n_embd * (c.n_ctx + c.vocab_size * (1 if c.tied else 2))
+    needed = (matrices + tables) * torch.get_default_dtype().itemsize  # biases and norms are too small to matter here
+    memory(needed, f"A GPT with n_embd={c.n_embd}, n_layer={c.n_layer}")
 
 
 def memory(needed, what, device=None):

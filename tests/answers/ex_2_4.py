@@ -64,7 +64,10 @@ RIGHT = [
 WRONG = [
     ("before the batch", (lambda x, n_head: x.chunk(n_head, dim=-1), _merge)),
     ("`split_heads`: the shape is (2, 2, 2)", (lambda x, n_head: _split(x, n_head).flatten(0, 1), _merge)),
-    ("`split_heads`: your result does not change with `x`", (lambda x, n_head: torch.zeros(len(x), n_head, x.shape[1], 2), _merge)),
+    (
+        "`split_heads`: your result does not change with `x`",
+        (lambda x, n_head: torch.zeros(len(x), n_head, x.shape[1], 2), _merge),
+    ),
     ("look    line 3 of `_width_last_but_one`", (_width_last_but_one, _merge)),
     ("look    line 2 of `_splits_along_the_words`", (_splits_along_the_words, _merge)),
     ("look    line 3 of `_joins_words_too`", (_split, _joins_words_too)),

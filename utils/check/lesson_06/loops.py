@@ -15,12 +15,10 @@ def plain_step(model, new, cache, positions, is_causal):
     Returns the scores after the last token, (B, V); the cache then holds the new tokens too.
     """
     x, heads = model.wte(new) + model.wpe(positions), model.config.n_head  # (B, T, d)
-    # held (2, B, H, S, d_head): a layer's keys and values, the new tokens' places last
-    for block, held in zip(model.h, cache.layers(new.shape[1]), strict=True):
+    for block, layer_cache in zip(model.h, cache.layers(new.shape[1]), strict=True):
         parts = block.attn.c_attn(block.ln_1(x)).chunk(3, dim=-1)  # three of (B, T, d)
         q, k, v = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
-        held[..., -new.shape[1] :, :] = torch.stack([k, v])  # (2, B, H, T, d_head)
-        k, v = held  # (B, H, S, d_head)
+        k, v = layer_cache.append(k, v)  # (B, H, T, d_head) -> (B, H, S, d_head)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
         x = x + block.attn.c_proj(y.transpose(1, 2).flatten(2))  # (B, T, d)
         x = x + block.mlp(block.ln_2(x))  # (B, T, d)
