@@ -35,11 +35,11 @@ def test_a_command_that_fails_is_reported():
 # a run of two processes that start from different weights, are interrupted at step 3, and go on
 UNEQUAL = """
 import sys, torch, torch.distributed as dist
+from utils.torchrun import meeting
 sys.path.insert(0, "tests")
 from tiny_runs import data, fit, make, same
 torch.set_num_threads(1)
-dist.init_process_group("gloo")
-try:
+with meeting():
     model = make(seed=dist.get_rank(), n_layer=2)
     model.h[0].ln_1.bias.requires_grad_(False)  # has no gradient
     stop = lambda history: 1 / (3 - len(history.train_loss))
@@ -55,9 +55,6 @@ try:
     dist.all_gather_object(parts, (model.state_dict(), history.train_loss, history.valid_loss))
     (first, *one), (second, *other) = parts
     print("alike" if same(first, second) and one == other and len(one[0]) == 6 else "not alike")
-    dist.barrier()
-finally:
-    dist.destroy_process_group()
 """
 
 
