@@ -78,9 +78,11 @@ class Project:
         shutil.copytree(ROOT / "utils/start", self.root / "utils/start")
         for module in ("__init__", "__main__", "environment", "files"):
             shutil.copy(ROOT / "utils" / f"{module}.py", self.root / "utils")
-        (self.root / "lessons/00_start_here.ipynb").write_text(LESSON)
-        (self.root / "requirements.txt").write_text("jupyterlab>=4.6,<4.7\ntorch==2.13.0\ncourse-extra==1.0\n")
-        (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n")
+        (self.root / "lessons/00_start_here.ipynb").write_text(LESSON, encoding="utf-8")
+        (self.root / "requirements.txt").write_text(
+            "jupyterlab>=4.6,<4.7\ntorch==2.13.0\ncourse-extra==1.0\n", encoding="utf-8"
+        )
+        (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n", encoding="utf-8")
         return self
 
     def popen(self, *arguments, python=sys.executable, start=("-m", "utils"), **environment):

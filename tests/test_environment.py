@@ -23,7 +23,7 @@ def installed(monkeypatch):
 
 @pytest.fixture
 def root(tmp_path, monkeypatch, installed):
-    (tmp_path / "requirements.txt").write_text("torch==2.13.0\nnumpy>=2.4,<3\n-e .\n")
+    (tmp_path / "requirements.txt").write_text("torch==2.13.0\nnumpy>=2.4,<3\n-e .\n", encoding="utf-8")
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "VENV", tmp_path / ".venv")
     return tmp_path
@@ -159,7 +159,7 @@ def test_two_openmp_runtimes_are_said(root, monkeypatch):
 )
 def test_cpus_that_are_really_there(tmp_path, monkeypatch, affinity, quota, cpus):
     if quota:
-        (tmp_path / "cpu.max").write_text(quota + "\n")
+        (tmp_path / "cpu.max").write_text(quota + "\n", encoding="utf-8")
     monkeypatch.setattr(environment, "CPU_QUOTA", tmp_path / "cpu.max")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(affinity)), raising=False)
     assert environment.available_cpus() == cpus

@@ -20,7 +20,7 @@ pytest_plugins = ["small_course_fixtures"]
 
 
 def test_changed_requirements_are_installed(opened):
-    with (opened.root / "requirements.txt").open("a") as file:
+    with (opened.root / "requirements.txt").open("a", encoding="utf-8") as file:
         file.write("course-tests==1.0\n")
     assert "course_tests-1.0" in opened.lab().replace("course-tests-1.0", "course_tests-1.0")
     assert "2/3" not in opened.lab()
@@ -103,7 +103,7 @@ def test_interrupted(opened, silent_index):
 
 def test_no_venv_module(bare, tmp_path):
     (tmp_path / "shadow").mkdir()
-    (tmp_path / "shadow/venv.py").write_text("raise ModuleNotFoundError(\"No module named 'venv'\")")
+    (tmp_path / "shadow/venv.py").write_text("raise ModuleNotFoundError(\"No module named 'venv'\")", encoding="utf-8")
     assert "python3-venv" in bare.fails(PYTHONPATH=str(tmp_path / "shadow"))
 
 
@@ -115,7 +115,7 @@ def test_no_network(opened):
 
 
 def test_a_package_that_does_not_exist(opened):
-    with (opened.root / "requirements.txt").open("a") as file:
+    with (opened.root / "requirements.txt").open("a", encoding="utf-8") as file:
         file.write("course-absent==9\n")
     sentence = opened.fails()
     assert "No matching distribution found for course-absent==9" in sentence

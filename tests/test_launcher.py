@@ -35,7 +35,7 @@ def test_first_start_shows_its_steps(first_start):
     ]
     assert [out.index(step) for step in steps] == sorted(out.index(step) for step in steps)
     assert "Successfully installed" in out  # pip's own progress
-    assert (project.root / "my_work/00_start_here.ipynb").read_text() == LESSON
+    assert (project.root / "my_work/00_start_here.ipynb").read_text(encoding="utf-8") == LESSON
     assert (project.venv / "install.log").exists()
     assert not (project.venv / "test.stamp").exists()
 
@@ -84,10 +84,10 @@ def test_from_another_folder(opened, tmp_path):
 
 
 def test_an_environment_that_has_everything_is_used(bare, tmp_path):
-    (bare.root / "requirements.txt").write_text("pytest>=8\n-e .\n")
+    (bare.root / "requirements.txt").write_text("pytest>=8\n-e .\n", encoding="utf-8")
     (tmp_path / "shared/jupyterlab").mkdir(parents=True)
     (tmp_path / "shared/jupyterlab/__init__.py").touch()
-    (tmp_path / "shared/jupyterlab/__main__.py").write_text(FAKE_LAB)
+    (tmp_path / "shared/jupyterlab/__main__.py").write_text(FAKE_LAB, encoding="utf-8")
     bare.lab(PYTHONPATH=str(tmp_path / "shared"))
     assert not bare.venv.exists()
     assert bare.record()["environment"]["PYTHONPATH"] == os.pathsep.join([str(bare.root), str(tmp_path / "shared")])
@@ -161,8 +161,8 @@ def test_another_folders_or_a_dead_jupyterlab_is_not(opened, tmp_path):
     with running_server(opened, tmp_path):
         assert "3/3" in opened.lab()
     about = opened.root / "runtime/jpserver-1.json"
-    about.write_text(about.read_text().replace(str(tmp_path), str(opened.root)))
-    (opened.root / "runtime/jpserver-2.json").write_text("{")
+    about.write_text(about.read_text(encoding="utf-8").replace(str(tmp_path), str(opened.root)), encoding="utf-8")
+    (opened.root / "runtime/jpserver-2.json").write_text("{", encoding="utf-8")
     assert "3/3" in opened.lab()
 
 
@@ -188,7 +188,9 @@ def test_a_jupyter_that_cannot_say_where_servers_are_noted(opened, answer):
 
 def test_every_command_works_from_nothing_in_a_folder_that_is_not_ascii(tmp_path, wheels):
     project = Project(tmp_path / "my course é ü", wheels).write()
-    (project.root / "utils/notebooks.py").write_text("main = lambda arguments: print('build', arguments) or 0\n")
+    (project.root / "utils/notebooks.py").write_text(
+        "main = lambda arguments: print('build', arguments) or 0\n", encoding="utf-8"
+    )
     code, out, err = project.run("test", PYTHONUTF8="0", LC_ALL="C")
     assert (code, err, out.splitlines()[-1]) == (1, "", "Failed: style")  # by the stand-in for ruff
     shutil.rmtree(project.venv)
@@ -198,7 +200,7 @@ def test_every_command_works_from_nothing_in_a_folder_that_is_not_ascii(tmp_path
 
 def test_tests_and_build_have_their_environment(opened):
     (opened.root / "utils/notebooks.py").write_text(
-        "def main(arguments):\n    print('build', arguments)\n    return 4\n"
+        "def main(arguments):\n    print('build', arguments)\n    return 4\n", encoding="utf-8"
     )
     code, out, err = opened.run("test")
     assert (code, err) == (1, "")
@@ -228,7 +230,7 @@ def test_all_passed(monkeypatch, tmp_path, capsys):
 def test_what_was_skipped_is_said(monkeypatch, tmp_path, capfd):
     (tmp_path / "tests").mkdir()
     lines = ["import pytest", "def test_one(): pytest.skip('no browser')", "def test_two(): pass"]
-    (tmp_path / "tests/test_some.py").write_text("\n".join(lines))
+    (tmp_path / "tests/test_some.py").write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr(launcher, "prepare", lambda kind: sys.executable)
     monkeypatch.setattr(launcher, "ROOT", tmp_path)
     title = "unit and browser tests"
@@ -242,14 +244,14 @@ def test_what_was_skipped_is_said(monkeypatch, tmp_path, capfd):
 def test_the_students_own_code_is_not_judged_for_style(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "my_work").mkdir()
-    (tmp_path / "my_work/mine.py").write_text("import os;x=( 1)")
+    (tmp_path / "my_work/mine.py").write_text("import os;x=( 1)", encoding="utf-8")
     for arguments in launcher.TESTS["style"]:
         subprocess.run([sys.executable, "-m", *arguments], cwd=tmp_path, check=True)
 
 
 def test_in_ci_a_missing_browser_is_a_failure(tmp_path):
     for program in ["python3", "chromium", "chromedriver"]:
-        (tmp_path / program).write_text('#!/bin/sh\necho "CI=$CI" "$@"')
+        (tmp_path / program).write_text('#!/bin/sh\necho "CI=$CI" "$@"', encoding="utf-8")
         (tmp_path / program).chmod(0o755)
     environment = {**os.environ, "CI": "", "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    assert subprocess.check_output([ROOT / ".ci/run"], env=environment, text=True) == "CI=true -m utils test\n"
+    assert subprocess.check_output([ROOT / ".ci/run"], env=environment, encoding="utf-8") == "CI=true -m utils test\n"

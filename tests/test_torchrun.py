@@ -59,7 +59,7 @@ with meeting():
 
 
 def test_two_processes_stay_alike_through_a_checkpoint(tmp_path):
-    (tmp_path / "unequal.py").write_text(UNEQUAL)
+    (tmp_path / "unequal.py").write_text(UNEQUAL, encoding="utf-8")
     output = _output(*TWO, tmp_path / "unequal.py", tmp_path / "run")
     assert output.count("alike") == 2
     assert "not alike" not in output
