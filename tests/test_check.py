@@ -456,6 +456,17 @@ def test_no_content_of_the_file_stops_a_check(my_work, broken):
     assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
 
 
+def test_a_pass_is_kept_where_my_work_and_its_file_are_links(my_work, tmp_path_factory, monkeypatch):
+    link = tmp_path_factory.mktemp("course") / "my_work"
+    link.symlink_to(my_work)
+    monkeypatch.setattr(progress, "MY_WORK", link)
+    (my_work / ".progress.json").symlink_to(my_work / "synchronised.json")
+    (my_work / "synchronised.json").write_text('{"passed": ["1.1"]}', encoding="utf-8")
+    ask("1.2", RIGHT["1.2"][0])
+    assert json.loads((my_work / "synchronised.json").read_text(encoding="utf-8")) == {"passed": ["1.1", "1.2"]}
+    assert (my_work / ".progress.json").is_symlink()
+
+
 def test_what_else_the_file_holds_is_kept(my_work):
     (my_work / ".progress.json").write_text('\ufeff{"passed": ["9.9", 7], "name": "Ada"}', encoding="utf-8")
     ask("1.2", RIGHT["1.2"][0])
@@ -467,9 +478,8 @@ def test_what_else_the_file_holds_is_kept(my_work):
 
 def test_passes_of_two_kernels_at_once_are_both_kept(my_work):
     ask("1.2", RIGHT["1.2"][0])
-    (my_work / ".progress.json").write_text(
-        '{"passed": ["0.1"]}', encoding="utf-8"
-    )  # another kernel, which read before our pass
+    # another kernel, which read before our pass
+    (my_work / ".progress.json").write_text('{"passed": ["0.1"]}', encoding="utf-8")
     ask("1.1", RIGHT["1.1"][0])
     assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8"))["passed"] == ["0.1", "1.1", "1.2"]
 

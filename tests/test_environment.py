@@ -140,6 +140,13 @@ def test_a_kernel_of_another_python_is_said(root, installed):
     assert sys.prefix in environment_line()
 
 
+def test_nobody_is_told_to_close_a_hubs_jupyterlab(root, installed, monkeypatch):
+    del installed["torch"]
+    assert "close JupyterLab and run `python3 -m utils lab`" in environment_line()
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/anna/")
+    assert environment_line().endswith("wanted; run `python3 -m utils lab` in a terminal, which mends it.")
+
+
 def test_two_openmp_runtimes_are_said(root, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(root))
     ours = ["Library/bin/libiomp5md.dll", "Lib/site-packages/torch/lib/libiomp5md.dll"]

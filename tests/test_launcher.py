@@ -49,6 +49,7 @@ def test_jupyterlab_is_started_in_the_root(first_start):
     assert started["environment"]["JUPYTER_CONFIG_PATH"] == str(project.root / "utils/start/jupyter")
     for option in [
         f"--ServerApp.root_dir={project.root}",
+        "--ServerApp.use_redirect_file=False",
         "--LabApp.default_url=/lab/tree/my_work/00_start_here.ipynb",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -121,25 +122,37 @@ def test_port_taken(opened):
 # a JupyterLab that runs already
 
 
-class Status(http.server.BaseHTTPRequestHandler):
+class Jupyter(http.server.BaseHTTPRequestHandler):
+    """Answers as JupyterLab does to whoever is not logged in."""
+
+    page = "/lab/tree/my_work/00_start_here.ipynb?"
+
     def do_GET(self):
         known = (self.path, self.headers["Authorization"]) == ("/api/status", "token secret")
-        self.send_response(200 if known else 403)
+        self.send_response(302 if self.path == "/" else 200 if known else 403)
+        if self.path == "/":
+            self.send_header("Location", self.page)
         self.end_headers()
 
     def log_message(self, *arguments):
         pass
 
 
+class PlainJupyter(Jupyter):
+    """One that the course did not start."""
+
+    page = "/lab?"
+
+
 @contextlib.contextmanager
-def running_server(project, root):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Status) as server:
+def running_server(project, root, kind=Jupyter, token="secret"):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         thread = threading.Thread(target=server.serve_forever, args=[0.05])
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}/"
         runtime = project.root / "runtime"
         runtime.mkdir(exist_ok=True)
-        about = {"url": url, "token": "secret", "root_dir": str(root), "pid": os.getpid()}
+        about = {"url": url, "base_url": "/", "token": token, "root_dir": str(root), "pid": os.getpid()}
         (runtime / "jpserver-1.json").write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
         yield url
         server.shutdown()
@@ -155,6 +168,106 @@ def test_a_running_jupyterlab_is_opened(opened, tmp_path):
     assert (code, err) == (0, "")
     assert out.splitlines() == [f"JupyterLab is running in this folder already: {page}", f"opened {page}"]
     assert not project.started.exists()
+
+
+def test_a_running_jupyterlab_with_a_password_is_opened(opened):
+    with running_server(opened, opened.root, token="") as url:
+        page = f"{url}lab/tree/my_work/00_start_here.ipynb"
+        assert opened.lab() == f"JupyterLab is running in this folder already: {page}\n"
+
+
+def test_another_pythons_jupyter_in_this_folder_is_not_opened(opened):
+    with running_server(opened, opened.root, PlainJupyter):
+        assert "3/3 Opening" in opened.lab()
+
+
+def test_a_jupyterlab_that_left_its_note_and_token_is_not_opened(opened):
+    with running_server(opened, opened.root, token="of the one before"):
+        assert "3/3 Opening" in opened.lab()
+
+
+@contextlib.contextmanager
+def real_jupyterlab(folder, *options, **settings):
+    """A real JupyterLab with these settings in the student's own configuration: its note, and what it printed."""
+    for name in ("config", "runtime"):
+        (folder / name).mkdir(parents=True)
+    (folder / "config/jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    own = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+    environment = {**os.environ, **own, "BROWSER": "echo opened %s", "JUPYTER_NO_CONFIG": ""}
+    command = [sys.executable, "-m", "jupyterlab", "--ServerApp.port=0", "--allow-root", *options]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        wait_for(lambda: server.poll() is not None or "running at" in (folder / "log").read_text(encoding="utf-8"))
+        wait_for(lambda: server.poll() is not None or [*folder.glob("runtime/jpserver-*.json")])
+        note = json.loads(next(folder.glob("runtime/jpserver-*.json")).read_text(encoding="utf-8"))
+        yield note, lambda: (folder / "log").read_text(encoding="utf-8")
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def test_a_real_jupyterlab_is_known_and_gives_the_browser_its_address(tmp_path):
+    elsewhere = {"root_dir": str(tmp_path), "preferred_dir": str(tmp_path)}
+    with real_jupyterlab(tmp_path / "ours", *launcher.LAB_OPTIONS, FileContentsManager=elsewhere) as (note, log):
+        assert os.path.samefile(note["root_dir"], ROOT)  # whatever folder the student's own settings name
+        assert launcher.is_ours(note["url"], note["token"])
+        assert not launcher.is_ours(note["url"], "another")
+        wait_for(lambda: "opened" in log())
+        assert f"opened {note['url']}{launcher.START}?token={note['token']}\n" in log()
+
+
+def test_a_real_jupyterlab_is_known_behind_its_password_and_a_plain_one_is_not(tmp_path):
+    password = {"hashed_password": "argon2:$argon2id$v=19$m=10240,t=10,p=8$c29tZXNhbHQ$c29tZWhhc2g"}
+    options = [*launcher.LAB_OPTIONS, "--no-browser"]
+    with real_jupyterlab(tmp_path / "ours", *options, PasswordIdentityProvider=password) as (note, _):
+        assert note["token"] == ""
+        assert launcher.ask(f"{note['url']}api/status").status == 403
+        assert launcher.is_ours(note["url"], "")
+    with real_jupyterlab(tmp_path / "plain", "--no-browser") as (note, _):
+        assert launcher.ask(f"{note['url']}api/status", Authorization=f"token {note['token']}").status == 200
+        assert not launcher.is_ours(note["url"], note["token"])
+
+
+# inside a JupyterHub
+
+
+def test_in_a_hub_no_second_server_starts(opened, tmp_path):
+    (opened.root / "my_work/00_start_here.ipynb").unlink()
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/anna/", "HOME": str(tmp_path)}
+    out = opened.lab("--port=8899", **hub)
+    assert out.splitlines() == [
+        "1 lesson copied to my_work/",
+        "In each lesson, choose the kernel `GPT course` (menu Kernel, Change Kernel)",
+        "3/3 This hub runs JupyterLab already: open /user/anna/lab/tree/course/my_work/00_start_here.ipynb there",
+    ]
+    started = opened.record()  # not JupyterLab, but
+    assert started["options"][:3] == ["install", "--user", "--name=gpt-course"]
+    assert started["options"][-5:-3] == ["PYTHONPATH", str(opened.root)]
+
+
+def test_a_hub_that_has_everything_needs_no_kernel_of_ours(opened, tmp_path):
+    (opened.root / "requirements.txt").write_text("pytest>=8\n-e .\n", encoding="utf-8")
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/anna/", "JUPYTERHUB_PUBLIC_URL": "https://hub.example.org/user/anna/"}
+    moved = opened.root.rename(tmp_path / "my course é")
+    out = Project(moved, "").lab(**hub, JUPYTERHUB_ROOT_DIR=str(tmp_path))
+    page = "https://hub.example.org/user/anna/lab/tree/my%20course%20%C3%A9/my_work/00_start_here.ipynb"
+    assert out == f"3/3 This hub runs JupyterLab already: open {page} there\n"
+    assert not (moved / "started.json").exists()
+
+
+def test_a_hub_that_does_not_show_the_courses_folder_is_said(opened, tmp_path):
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/anna/", "HOME": str(tmp_path / "home")}
+    assert f"shows what lies in {tmp_path / 'home'}: move the course" in opened.fails(**hub)
+
+
+def test_the_hubs_own_server_says_which_folder_it_shows(opened, tmp_path):
+    with running_server(opened, tmp_path.parent):
+        out = opened.lab(JUPYTERHUB_SERVICE_PREFIX="/", HOME="/nowhere")
+    assert f"open /lab/tree/{tmp_path.name}/course/my_work/00_start_here.ipynb there" in out
+
+
+# notes that cannot be used
 
 
 def test_another_folders_or_a_dead_jupyterlab_is_not(opened, tmp_path):

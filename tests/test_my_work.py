@@ -139,6 +139,17 @@ def test_an_unreadable_record_is_set_aside(course, text):
     assert edition_of(course / "my_work" / NAME) not in json.loads(record.read_text(encoding="utf-8"))[NAME]
 
 
+def test_links_stay_links_to_where_the_student_put_the_files(course, tmp_path_factory):
+    there = tmp_path_factory.mktemp("synchronised")
+    (course / "my_work").symlink_to(there)
+    (there / ".editions.json").symlink_to(there / "record.json")
+    (there / "record.json").write_text("{}", encoding="utf-8")
+    assert start(course) == ["2 lessons copied to my_work/"]
+    assert (there / ".editions.json").is_symlink()
+    assert set(json.loads((there / "record.json").read_text(encoding="utf-8"))) == {NAME, "02_next.ipynb"}
+    assert start(course) == []
+
+
 def test_the_progress_file_is_left_alone(course):
     (course / "my_work").mkdir()
     (course / "my_work/.progress.json").write_text("mine", encoding="utf-8")

@@ -31,9 +31,9 @@ TORCH_CPU = "https://download.pytorch.org/whl/cpu"
 AGAIN = "then run the same command again"
 # all that counts of the user's own pip settings: where packages come from, never what is installed, or where to
 PIP_SOURCES = {
-    *("index-url", "pypi-url", "extra-index-url", "no-index", "find-links", "trusted-host", "keyring-provider"),
-    *("proxy", "cert", "client-cert", "use-feature", "timeout", "default-timeout", "retries"),
-    *("cache-dir", "no-cache-dir"),
+    *("PIP_INDEX_URL", "PIP_PYPI_URL", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_TRUSTED_HOST"),
+    *("PIP_PROXY", "PIP_CERT", "PIP_CLIENT_CERT", "PIP_USE_FEATURE", "PIP_KEYRING_PROVIDER"),
+    *("PIP_TIMEOUT", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES", "PIP_CACHE_DIR", "PIP_NO_CACHE_DIR"),
 }
 
 # run by .venv's Python: its version, and failure where it lacks something
@@ -258,16 +258,14 @@ def pip_environment(settings: dict[str, str]) -> dict[str, str]:
 
 
 def package_sources() -> dict[str, str]:
-    """What the user's pip settings, from files and PIP_ variables, say on where packages come from."""
+    """What the user's pip settings, in files and in PIP_ variables, say on where packages come from."""
     whole = {f"PIP_{name}": "0" for name in ("USER", "GLOBAL", "SITE", "QUIET")}  # each would shorten the list
-    listed = answer("-m", "pip", "config", "list", env=child_environment(PYTHON) | whole)
-    order = ["global", "install", ":env:"]  # the last one wins
-    found = re.findall(r"^(global|install|:env:)\.([\w-]+)=(['\"].+)$", listed, re.M)
-    return {
-        "PIP_" + name.upper().replace("-", "_"): ast.literal_eval(value)
-        for _, name, value in sorted(found, key=lambda setting: order.index(setting[0]))
-        if name in PIP_SOURCES and ast.literal_eval(value)  # pip takes an empty setting for none
-    }
+    named = {"PIP_CONFIG_FILE": os.environ.get("PIP_CONFIG_FILE", "")}
+    listed = answer("-m", "pip", "config", "list", env=pip_environment(whole | named))
+    found = re.findall(r"^(global|install)\.([\w-]+)=(['\"].+)$", listed, re.M)
+    found.sort(key=lambda setting: setting[0] == "install")  # the last one counts, and variables after that
+    files = [(f"PIP_{name}".upper().replace("-", "_"), ast.literal_eval(value)) for _, name, value in found]
+    return {name: value for name, value in [*files, *os.environ.items()] if name in PIP_SOURCES and value}
 
 
 def unreachable(errors: str) -> str:
