@@ -186,6 +186,11 @@ def test_a_jupyterlab_that_left_its_note_and_token_is_not_opened(opened):
         assert "3/3 Opening" in opened.lab()
 
 
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @contextlib.contextmanager
 def real_jupyterlab(folder, *options, **settings):
     """A real JupyterLab with these settings in the student's own configuration: its note, and what it printed."""
@@ -194,15 +199,17 @@ def real_jupyterlab(folder, *options, **settings):
     (folder / "config/jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
     own = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
     environment = {**os.environ, **own, "BROWSER": "echo opened %s", "JUPYTER_NO_CONFIG": ""}
-    command = [sys.executable, "-m", "jupyterlab", "--ServerApp.port=0", "--allow-root", *options]
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.port={port}", "--allow-root", *options]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
-        wait_for(lambda: server.poll() is not None or "running at" in (folder / "log").read_text(encoding="utf-8"))
-        wait_for(lambda: server.poll() is not None or [*folder.glob("runtime/jpserver-*.json")])
+        wait_for(lambda: listens(port) and any(folder.glob("runtime/jpserver-*.json")))
         note = json.loads(next(folder.glob("runtime/jpserver-*.json")).read_text(encoding="utf-8"))
         yield note, lambda: (folder / "log").read_text(encoding="utf-8")
     finally:
+        print((folder / "log").read_text(encoding="utf-8"))
         server.terminate()
         server.wait(timeout=20)
 

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from utils import torchrun
 from utils.torchrun import TWO, _output, on_one_and_two
 
 
@@ -18,6 +19,50 @@ def test_two_processes_give_the_losses_of_one(data, monkeypatch, tmp_path, capfd
     assert two == pytest.approx(one, abs=1e-4)
     assert capfd.readouterr() == ("", "")
     assert torch.equal(torch.get_rng_state(), state)
+
+
+# variables that would lead two processes astray, each as some other program sets it
+ASTRAY = {
+    "GLOO_SOCKET_IFNAME": "nowhere0",
+    "MASTER_ADDR": "192.0.2.1",
+    "MASTER_PORT": "1",
+    "LOCAL_RANK": "7",
+    "PET_NNODES": "3",
+    "TORCHELASTIC_USE_AGENT_STORE": "True",
+    "TORCH_LOGS": "all",
+    "PYTHONOPTIMIZE": "2",
+}
+
+
+def test_no_variable_of_another_program_keeps_two_processes_apart(monkeypatch, capfd):
+    for name, value in ASTRAY.items():
+        monkeypatch.setenv(name, value)
+    one, two = on_one_and_two(steps=1)
+    assert two == pytest.approx(one, abs=1e-4)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("launcher", "reason"),
+    [
+        (TWO, "RuntimeError: ifa != nullptr. Unable to find address for: nowhere0"),  # they start and do not meet
+        (("-c", "raise OSError('no second process')"), "OSError: no second process"),
+    ],
+)
+def test_where_two_processes_cannot_meet_one_sentence_says_so(launcher, reason, monkeypatch, capfd):
+    monkeypatch.setattr(torchrun, "TWO", launcher)
+    monkeypatch.setattr(torchrun, "DISTRIBUTED", ("RANK",))
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "nowhere0")
+    one, two = on_one_and_two(steps=1)
+    assert (len(one), two) == (1, [])
+    sentence = f"Two processes cannot train together here ({reason}), so there is nothing to compare with.\n"
+    assert capfd.readouterr() == (sentence, "")
+
+
+def test_another_process_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(torchrun, "PATIENCE", 0.5)
+    with pytest.raises(RuntimeError, match=r"^no answer for 1\.0 seconds$"):
+        _output("-c", "import time; time.sleep(60)")
 
 
 def test_two_processes_really_run():
