@@ -32,6 +32,7 @@ WHEELS = {
         "jupyterlab/__main__.py": FAKE_LAB,
         "jupyter_core/paths.py": "import os; jupyter_runtime_dir = lambda: os.environ['JUPYTER_RUNTIME_DIR']",
     },
+    ("ipykernel", "7.4.0"): {"ipykernel/__main__.py": FAKE_LAB},
     ("torch", "2.13.0+cpu"): {"torch/__init__.py": ""},
     ("course_extra", "1.0"): {"course_extra.py": ""},
     ("course_extra", "0.9"): {"course_extra.py": ""},
@@ -78,9 +79,11 @@ class Project:
         shutil.copytree(ROOT / "utils/start", self.root / "utils/start")
         for module in ("__init__", "__main__", "environment", "files"):
             shutil.copy(ROOT / "utils" / f"{module}.py", self.root / "utils")
-        (self.root / "lessons/00_start_here.ipynb").write_text(LESSON)
-        (self.root / "requirements.txt").write_text("jupyterlab>=4.6,<4.7\ntorch==2.13.0\ncourse-extra==1.0\n")
-        (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n")
+        (self.root / "lessons/00_start_here.ipynb").write_text(LESSON, encoding="utf-8")
+        (self.root / "requirements.txt").write_text(
+            "jupyterlab>=4.6,<4.7\nipykernel>=7,<8\ntorch==2.13.0\ncourse-extra==1.0\n", encoding="utf-8"
+        )
+        (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n", encoding="utf-8")
         return self
 
     def popen(self, *arguments, python=sys.executable, start=("-m", "utils"), **environment):

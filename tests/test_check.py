@@ -470,17 +470,17 @@ def my_work(tmp_path, monkeypatch):
 def test_passes_are_kept_in_my_work_for_the_next_day(my_work, monkeypatch):
     ask("1.2", RIGHT["1.2"][0])
     ask("1.1", stub)
-    assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2"]}
+    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
     monkeypatch.setattr(progress, "_checked", {})
     assert "1 of 6" in check.summary("01").text
     assert [path.name for path in my_work.iterdir()] == [".progress.json"]
 
 
 def test_a_broken_progress_file_is_set_aside(my_work):
-    (my_work / ".progress.json").write_text("{half")
+    (my_work / ".progress.json").write_text("{half", encoding="utf-8")
     ask("1.2", RIGHT["1.2"][0])
-    assert (my_work / ".progress.broken.json").read_text() == "{half"
-    assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2"]}
+    assert (my_work / ".progress.broken.json").read_text(encoding="utf-8") == "{half"
+    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
 
 
 @pytest.mark.parametrize("broken", [b"\xff\xfe", b"[]", b'{"passed": "1.1"}', b"[" * 100_000, b""])
@@ -488,20 +488,35 @@ def test_no_content_of_the_file_stops_a_check(my_work, broken):
     (my_work / ".progress.json").write_bytes(broken)
     assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
     assert (my_work / ".progress.broken.json").read_bytes() == broken
-    assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2"]}
+    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
+
+
+def test_a_pass_is_kept_where_my_work_and_its_file_are_links(my_work, tmp_path_factory, monkeypatch):
+    link = tmp_path_factory.mktemp("course") / "my_work"
+    link.symlink_to(my_work)
+    monkeypatch.setattr(progress, "MY_WORK", link)
+    (my_work / ".progress.json").symlink_to(my_work / "synchronised.json")
+    (my_work / "synchronised.json").write_text('{"passed": ["1.1"]}', encoding="utf-8")
+    ask("1.2", RIGHT["1.2"][0])
+    assert json.loads((my_work / "synchronised.json").read_text(encoding="utf-8")) == {"passed": ["1.1", "1.2"]}
+    assert (my_work / ".progress.json").is_symlink()
 
 
 def test_what_else_the_file_holds_is_kept(my_work):
     (my_work / ".progress.json").write_text('\ufeff{"passed": ["9.9", 7], "name": "Ada"}', encoding="utf-8")
     ask("1.2", RIGHT["1.2"][0])
-    assert json.loads((my_work / ".progress.json").read_text()) == {"passed": ["1.2", "9.9"], "name": "Ada"}
+    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {
+        "passed": ["1.2", "9.9"],
+        "name": "Ada",
+    }
 
 
 def test_passes_of_two_kernels_at_once_are_both_kept(my_work):
     ask("1.2", RIGHT["1.2"][0])
-    (my_work / ".progress.json").write_text('{"passed": ["0.1"]}')  # another kernel, which read before our pass
+    # another kernel, which read before our pass
+    (my_work / ".progress.json").write_text('{"passed": ["0.1"]}', encoding="utf-8")
     ask("1.1", RIGHT["1.1"][0])
-    assert json.loads((my_work / ".progress.json").read_text())["passed"] == ["0.1", "1.1", "1.2"]
+    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8"))["passed"] == ["0.1", "1.1", "1.2"]
 
 
 def test_a_file_that_cannot_be_read_is_left_alone(my_work):

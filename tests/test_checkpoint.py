@@ -85,7 +85,7 @@ def damage(path, what):
     elif what == "empty":
         path.write_bytes(b"")
     elif what == "text":
-        path.write_text("no model at all")
+        path.write_text("no model at all", encoding="utf-8")
     elif what == "pickle":
         torch.save({"a": torch.ones(2)}, path)
 
@@ -232,7 +232,7 @@ def test_numbers_of_numpy_can_be_saved(tmp_path):
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"settings": 3}', '{"settings": {}, "step": 1}'])
 def test_a_damaged_run_is_told(tmp_path, refused, text):
     fit(make(), data(), steps=6, checkpoint=tmp_path)
-    (tmp_path / "run.json").write_text(text)
+    (tmp_path / "run.json").write_text(text, encoding="utf-8")
     with refused(ValueError, "run.json is damaged", "delete the folder"):
         fit(make(), data(), steps=6, checkpoint=tmp_path)
 

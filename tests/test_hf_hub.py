@@ -112,7 +112,7 @@ def test_a_path_that_is_not_there_is_told(tmp_path, refused):
         typed = path.replace("\n", "\\n")
         with refused(FileNotFoundError, f"no folder {typed}", f'write r"{typed}"'):
             load_gpt2(path)
-    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     with refused(ValueError, "config.json is a file", "folder"):
         load_gpt2(tmp_path / "config.json")
     with refused(TypeError, "path_or_name", "NoneType"):

@@ -60,7 +60,7 @@ def folder(tmp_path):
 
 def change_config(folder, **changes):
     path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | changes), encoding="utf-8")
 
 
 def rewrite(folder, change):
@@ -214,8 +214,12 @@ OUTCOME = {
 @pytest.mark.parametrize(("flag", "head"), list(OUTCOME))
 def test_every_flag_with_every_head_has_its_outcome(folder, refused, flag, head, dtype):
     path = folder / "config.json"
-    config = {key: value for key, value in json.loads(path.read_text()).items() if key != "tie_word_embeddings"}
-    path.write_text(json.dumps(config | ({} if flag == "absent" else {"tie_word_embeddings": flag})))
+    config = {
+        key: value
+        for key, value in json.loads(path.read_text(encoding="utf-8")).items()
+        if key != "tie_word_embeddings"
+    }
+    path.write_text(json.dumps(config | ({} if flag == "absent" else {"tie_word_embeddings": flag})), encoding="utf-8")
     table = load_file(folder / "model.safetensors")["transformer.wte.weight"].to(dtype)
     stored = {"missing": {}, "equal": {"lm_head.weight": table}, "different": {"lm_head.weight": table + 1}}[head]
     rewrite(folder, lambda tensors: tensors | {"transformer.wte.weight": table} | stored)
@@ -255,8 +259,12 @@ def test_a_tied_table_under_the_heads_name_alone_is_taken(tmp_path):
 
 def test_a_flag_on_the_wrong_level_stops_the_load(folder, refused):
     path = folder / "config.json"
-    config = {key: value for key, value in json.loads(path.read_text()).items() if key != "tie_word_embeddings"}
-    path.write_text(json.dumps(config | {"text_config": {"tie_word_embeddings": False}}))
+    config = {
+        key: value
+        for key, value in json.loads(path.read_text(encoding="utf-8")).items()
+        if key != "tie_word_embeddings"
+    }
+    path.write_text(json.dumps(config | {"text_config": {"tie_word_embeddings": False}}), encoding="utf-8")
     with refused(ValueError, "tie_word_embeddings", "text_config"):
         load_gpt2(folder)
 
@@ -460,7 +468,7 @@ def test_a_missing_shard_is_told(tmp_path, refused):
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"weight_map": 3}', '{"weight_map": {"a": 3}}'])
 def test_a_damaged_index_is_told(tmp_path, refused, text):
     oracle().save_pretrained(tmp_path, max_shard_size="9KB")
-    (tmp_path / "model.safetensors.index.json").write_text(text)
+    (tmp_path / "model.safetensors.index.json").write_text(text, encoding="utf-8")
     with refused(ValueError, "model.safetensors.index.json", "damaged"):
         load_gpt2(tmp_path)
 
@@ -470,7 +478,7 @@ def test_an_index_stays_in_its_folder(folder, refused):
     inside.mkdir()
     (inside / "config.json").write_bytes((folder / "config.json").read_bytes())
     index = {"weight_map": {"wte.weight": "../model.safetensors"}}
-    (inside / "model.safetensors.index.json").write_text(json.dumps(index))
+    (inside / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     with refused(ValueError, "../model.safetensors", "not in its folder"):
         load_gpt2(inside)
 
@@ -548,6 +556,6 @@ def test_what_cannot_be_saved_is_refused(tmp_path, refused):
     with refused(TypeError, "model=", "GPT"):
         save_gpt2(oracle(), tmp_path / "new")
     assert list(tmp_path.iterdir()) == []
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with refused(ValueError, "file"):
         save_gpt2(GPT(GPTConfig(5, 4, 4, 1, 1)), tmp_path / "file")

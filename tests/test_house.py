@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import re
 import statistics
 import subprocess
@@ -123,6 +124,82 @@ def test_comments_end_without_a_full_stop():
         assert [f"{path.name}:{c.start[0]}" for c in comments if re.search(r"(?<!\.)\.$", c.string)] == []
 
 
+MODE = re.compile(r"[rwxabt+]+")
+ENCODING_AT = {"open": 3, "fdopen": 3, "read_text": 0, "write_text": 1}  # its place among the arguments
+
+
+def without_encoding(tree):
+    """The lines of calls that read or write text in whatever encoding the machine prefers."""
+    for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
+        method = isinstance(call.func, ast.Attribute)
+        name = call.func.attr if method else getattr(call.func, "id", "")
+        named = {keyword.arg: keyword.value for keyword in call.keywords}
+        as_text = any(getattr(named.get(word), "value", False) for word in ("text", "universal_newlines"))
+        if "encoding" not in named and (as_text or opens_text(name, method, call.args, named)):
+            yield call.lineno
+
+
+def opens_text(name, method, arguments, named):
+    """Whether a call without `encoding=` opens, reads or writes a text file: `open(f)`, `path.open("w")`, …"""
+    if name not in ENCODING_AT:
+        return False
+    before = 1 if method and name == "open" else 0  # the file is no argument of path.open
+    if len(arguments) > ENCODING_AT[name] - before:
+        return False
+    mode = [named["mode"]] if "mode" in named else arguments[1 - before : 2 - before] * ("open" in name)
+    mode = getattr(mode[0], "value", None) if mode else "r"
+    other = before and not (isinstance(mode, str) and MODE.fullmatch(mode))  # as in webbrowser.open(address)
+    return not other and "b" not in str(mode)
+
+
+def code_of_the_project():
+    """(where, code) of each Python file and of each notebook's cell."""
+    for path in [*FILES, *sorted((ROOT / "tests").rglob("*.py"))]:
+        yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+    for path in sorted([*ROOT.glob("solutions/*.ipynb"), *ROOT.glob("lessons/*.ipynb")]):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                yield f"{path.parent.name}/{path.name} {cell['id']}", "".join(cell["source"])
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("open(path)", True),
+        ("open(path, 'w')", True),
+        ("open(path, mode='a')", True),
+        ("open(path, mode)", True),
+        ("path.open()", True),
+        ("path.open('w')", True),
+        ("path.read_text()", True),
+        ("path.read_text(errors='replace')", True),
+        ("path.write_text('a')", True),
+        ("os.fdopen(1, 'w')", True),
+        ("subprocess.run(command, text=True)", True),
+        ("open(path, 'rb')", False),
+        ("open(path, encoding='utf-8')", False),
+        ("open(path, 'r', -1, 'utf-8')", False),
+        ("path.open('xb')", False),
+        ("path.open(mode='rb')", False),
+        ("path.open(encoding='ascii')", False),
+        ("path.read_text('utf-8')", False),
+        ("path.write_text('a', 'utf-8')", False),
+        ("path.write_bytes(b'a')", False),
+        ("webbrowser.open(address)", False),
+        ("archive.open('some.txt')", False),
+        ("subprocess.run(command, encoding='utf-8')", False),
+        ("subprocess.run(command, text=False)", False),
+    ],
+)
+def test_text_without_an_encoding_is_found(code, wrong):
+    assert list(without_encoding(ast.parse(code))) == [1] * wrong
+
+
+def test_text_is_read_and_written_in_one_encoding_everywhere():
+    parsed = [(where, ast.parse(code)) for where, code in code_of_the_project()]
+    assert [f"{where}:{line}" for where, tree in parsed for line in without_encoding(tree)] == []
+
+
 SHAPE = re.compile(r"# .*\(([23], )?[BTSVdLHn][^()]*\)")  # 3 for queries, keys and values, 2 without queries
 COUNTS = re.compile(
     r"getattr\(.*|[\w.]+\.length( \+ .*\.shape\[\d\])?|\w+\.shape(\[\d\])?"
@@ -149,7 +226,7 @@ def test_every_tensor_of_the_model_has_its_shape_beside_it(file, least):
 
 
 def test_the_top_level_holds_what_the_house_names():
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     if listed.returncode:
         pytest.skip("this copy is not a git repository, so what else lies here is the student's")
     top = {name.split("/")[0] for name in listed.stdout.split("\0")} - {""}

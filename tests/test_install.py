@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +21,7 @@ pytest_plugins = ["small_course_fixtures"]
 
 
 def test_changed_requirements_are_installed(opened):
-    with (opened.root / "requirements.txt").open("a") as file:
+    with (opened.root / "requirements.txt").open("a", encoding="utf-8") as file:
         file.write("course-tests==1.0\n")
     assert "course_tests-1.0" in opened.lab().replace("course-tests-1.0", "course_tests-1.0")
     assert "2/3" not in opened.lab()
@@ -98,12 +99,69 @@ def test_interrupted(opened, silent_index):
     opened.lab()
 
 
+# what the user set for other work
+
+
+PIP_SETTINGS = {
+    "user": ("[install]\nuser = true\n", {}),
+    "target": ("[global]\ntarget = elsewhere\n[install]\nroot = elsewhere\n", {}),
+    "constraint": ("[install]\nconstraint = constraints.txt\n", {}),
+    "short list": ("[global]\nquiet = 1\nuser = true\n[list]\nuser = true\n", {}),
+    "no settings": ("[global\nno configuration", {}),
+    "variables": ("", {"PIP_USER": "1", "PIP_CONSTRAINT": "constraints.txt", "PIP_PREFIX": "elsewhere"}),
+    "more variables": ("", {"PIP_DRY_RUN": "1", "PIP_REQUIRE_HASHES": "1", "PIP_NO_DEPS": "1", "PIP_QUIET": "3"}),
+}
+
+
+@pytest.mark.parametrize("name", PIP_SETTINGS)
+def test_pip_settings_for_other_work_do_not_reach_the_environment(opened, name, tmp_path):
+    opened.forget()
+    (opened.root / "constraints.txt").write_text("course-extra==0.9\n", encoding="utf-8")
+    settings, variables = PIP_SETTINGS[name]
+    (tmp_path / "pip.conf").write_text(settings, encoding="utf-8")
+    assert "2/3" in opened.lab(PIP_CONFIG_FILE=str(tmp_path / "pip.conf"), **variables)
+    assert (opened.site() / "course_extra-1.0.dist-info/RECORD").exists()
+    assert not (opened.root / "elsewhere").exists()
+
+
+def test_where_packages_come_from_is_taken_from_the_users_pip_settings(opened, tmp_path):
+    opened.forget()
+    wheels = opened.environment.pop("PIP_FIND_LINKS")
+    del opened.environment["PIP_NO_INDEX"]
+    settings = f"[global]\nfind-links = /nowhere\nno-index = true\n[install]\nfind-links =\n  {wheels}\n"
+    (tmp_path / "pip.conf").write_text(settings, encoding="utf-8")
+    assert "2/3" in opened.lab(PIP_CONFIG_FILE=str(tmp_path / "pip.conf"), PIP_EXTRA_INDEX_URL="")
+    assert (opened.site() / "course_extra-1.0.dist-info/RECORD").exists()
+
+
+def test_packages_that_the_user_put_on_pythons_path_do_not_reach_the_environment(opened, tmp_path):
+    opened.forget()
+    (tmp_path / "mine/course_extra-0.9.dist-info").mkdir(parents=True)
+    text = "Metadata-Version: 2.1\nName: course_extra\nVersion: 0.9\n"
+    (tmp_path / "mine/course_extra-0.9.dist-info/METADATA").write_text(text, encoding="utf-8")
+    mine = {"PYTHONPATH": str(tmp_path / "mine"), "PYTHONHOME": sys.base_prefix}
+    assert "2/3" in opened.lab(**mine)
+    assert "2/3" not in opened.lab(**mine)
+    environment = opened.record()["environment"]
+    assert environment["PYTHONPATH"] == str(opened.root)
+    assert "PYTHONHOME" not in environment
+
+
+def test_my_work_may_be_a_link_and_one_that_leads_nowhere_is_said(opened, tmp_path):
+    shutil.rmtree(opened.root / "my_work")
+    (opened.root / "my_work").symlink_to(tmp_path / "synchronised")
+    assert "a link to a folder that is not there, is in the way of my_work/" in opened.fails()
+    (tmp_path / "synchronised").mkdir()
+    assert "1 lesson copied" in opened.lab()
+    assert (tmp_path / "synchronised/00_start_here.ipynb").exists()
+
+
 # one sentence each, and the next run works
 
 
 def test_no_venv_module(bare, tmp_path):
     (tmp_path / "shadow").mkdir()
-    (tmp_path / "shadow/venv.py").write_text("raise ModuleNotFoundError(\"No module named 'venv'\")")
+    (tmp_path / "shadow/venv.py").write_text("raise ModuleNotFoundError(\"No module named 'venv'\")", encoding="utf-8")
     assert "python3-venv" in bare.fails(PYTHONPATH=str(tmp_path / "shadow"))
 
 
@@ -115,7 +173,7 @@ def test_no_network(opened):
 
 
 def test_a_package_that_does_not_exist(opened):
-    with (opened.root / "requirements.txt").open("a") as file:
+    with (opened.root / "requirements.txt").open("a", encoding="utf-8") as file:
         file.write("course-absent==9\n")
     sentence = opened.fails()
     assert "No matching distribution found for course-absent==9" in sentence

@@ -35,7 +35,7 @@ def test_first_start_shows_its_steps(first_start):
     ]
     assert [out.index(step) for step in steps] == sorted(out.index(step) for step in steps)
     assert "Successfully installed" in out  # pip's own progress
-    assert (project.root / "my_work/00_start_here.ipynb").read_text() == LESSON
+    assert (project.root / "my_work/00_start_here.ipynb").read_text(encoding="utf-8") == LESSON
     assert (project.venv / "install.log").exists()
     assert not (project.venv / "test.stamp").exists()
 
@@ -49,6 +49,7 @@ def test_jupyterlab_is_started_in_the_root(first_start):
     assert started["environment"]["JUPYTER_CONFIG_PATH"] == str(project.root / "utils/start/jupyter")
     for option in [
         f"--ServerApp.root_dir={project.root}",
+        "--ServerApp.use_redirect_file=False",
         "--LabApp.default_url=/lab/tree/my_work/00_start_here.ipynb",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -84,10 +85,10 @@ def test_from_another_folder(opened, tmp_path):
 
 
 def test_an_environment_that_has_everything_is_used(bare, tmp_path):
-    (bare.root / "requirements.txt").write_text("pytest>=8\n-e .\n")
+    (bare.root / "requirements.txt").write_text("pytest>=8\n-e .\n", encoding="utf-8")
     (tmp_path / "shared/jupyterlab").mkdir(parents=True)
     (tmp_path / "shared/jupyterlab/__init__.py").touch()
-    (tmp_path / "shared/jupyterlab/__main__.py").write_text(FAKE_LAB)
+    (tmp_path / "shared/jupyterlab/__main__.py").write_text(FAKE_LAB, encoding="utf-8")
     bare.lab(PYTHONPATH=str(tmp_path / "shared"))
     assert not bare.venv.exists()
     assert bare.record()["environment"]["PYTHONPATH"] == os.pathsep.join([str(bare.root), str(tmp_path / "shared")])
@@ -121,25 +122,37 @@ def test_port_taken(opened):
 # a JupyterLab that runs already
 
 
-class Status(http.server.BaseHTTPRequestHandler):
+class Jupyter(http.server.BaseHTTPRequestHandler):
+    """Answers as JupyterLab does to whoever is not logged in."""
+
+    page = "/lab/tree/my_work/00_start_here.ipynb?"
+
     def do_GET(self):
         known = (self.path, self.headers["Authorization"]) == ("/api/status", "token secret")
-        self.send_response(200 if known else 403)
+        self.send_response(302 if self.path == "/" else 200 if known else 403)
+        if self.path == "/":
+            self.send_header("Location", self.page)
         self.end_headers()
 
     def log_message(self, *arguments):
         pass
 
 
+class PlainJupyter(Jupyter):
+    """One that the course did not start."""
+
+    page = "/lab?"
+
+
 @contextlib.contextmanager
-def running_server(project, root):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Status) as server:
+def running_server(project, root, kind=Jupyter, token="secret"):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         thread = threading.Thread(target=server.serve_forever, args=[0.05])
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}/"
         runtime = project.root / "runtime"
         runtime.mkdir(exist_ok=True)
-        about = {"url": url, "token": "secret", "root_dir": str(root), "pid": os.getpid()}
+        about = {"url": url, "base_url": "/", "token": token, "root_dir": str(root), "pid": os.getpid()}
         (runtime / "jpserver-1.json").write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
         yield url
         server.shutdown()
@@ -157,12 +170,119 @@ def test_a_running_jupyterlab_is_opened(opened, tmp_path):
     assert not project.started.exists()
 
 
+def test_a_running_jupyterlab_with_a_password_is_opened(opened):
+    with running_server(opened, opened.root, token="") as url:
+        page = f"{url}lab/tree/my_work/00_start_here.ipynb"
+        assert opened.lab() == f"JupyterLab is running in this folder already: {page}\n"
+
+
+def test_another_pythons_jupyter_in_this_folder_is_not_opened(opened):
+    with running_server(opened, opened.root, PlainJupyter):
+        assert "3/3 Opening" in opened.lab()
+
+
+def test_a_jupyterlab_that_left_its_note_and_token_is_not_opened(opened):
+    with running_server(opened, opened.root, token="of the one before"):
+        assert "3/3 Opening" in opened.lab()
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextlib.contextmanager
+def real_jupyterlab(folder, *options, **settings):
+    """A real JupyterLab with these settings in the student's own configuration: its note, and what it printed."""
+    for name in ("config", "runtime"):
+        (folder / name).mkdir(parents=True)
+    (folder / "config/jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    own = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+    environment = {**os.environ, **own, "BROWSER": "echo opened %s", "JUPYTER_NO_CONFIG": ""}
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.port={port}", "--allow-root", *options]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        wait_for(lambda: listens(port) and any(folder.glob("runtime/jpserver-*.json")))
+        note = json.loads(next(folder.glob("runtime/jpserver-*.json")).read_text(encoding="utf-8"))
+        yield note, lambda: (folder / "log").read_text(encoding="utf-8")
+    finally:
+        print((folder / "log").read_text(encoding="utf-8"))
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def test_a_real_jupyterlab_is_known_and_gives_the_browser_its_address(tmp_path):
+    elsewhere = {"root_dir": str(tmp_path), "preferred_dir": str(tmp_path)}
+    with real_jupyterlab(tmp_path / "ours", *launcher.LAB_OPTIONS, FileContentsManager=elsewhere) as (note, log):
+        assert os.path.samefile(note["root_dir"], ROOT)  # whatever folder the student's own settings name
+        assert launcher.is_ours(note["url"], note["token"])
+        assert not launcher.is_ours(note["url"], "another")
+        wait_for(lambda: "opened" in log())
+        assert f"opened {note['url']}{launcher.START}?token={note['token']}\n" in log()
+
+
+def test_a_real_jupyterlab_is_known_behind_its_password_and_a_plain_one_is_not(tmp_path):
+    password = {"hashed_password": "argon2:$argon2id$v=19$m=10240,t=10,p=8$c29tZXNhbHQ$c29tZWhhc2g"}
+    options = [*launcher.LAB_OPTIONS, "--no-browser"]
+    with real_jupyterlab(tmp_path / "ours", *options, PasswordIdentityProvider=password) as (note, _):
+        assert note["token"] == ""
+        assert launcher.ask(f"{note['url']}api/status").status == 403
+        assert launcher.is_ours(note["url"], "")
+    with real_jupyterlab(tmp_path / "plain", "--no-browser") as (note, _):
+        assert launcher.ask(f"{note['url']}api/status", Authorization=f"token {note['token']}").status == 200
+        assert not launcher.is_ours(note["url"], note["token"])
+
+
+# inside a JupyterHub
+
+
+def test_in_a_hub_no_second_server_starts(opened, tmp_path):
+    (opened.root / "my_work/00_start_here.ipynb").unlink()
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/anna/", "HOME": str(tmp_path)}
+    out = opened.lab("--port=8899", **hub)
+    assert out.splitlines() == [
+        "1 lesson copied to my_work/",
+        "In each lesson, choose the kernel `GPT course` (menu Kernel, Change Kernel)",
+        "3/3 This hub runs JupyterLab already: open /user/anna/lab/tree/course/my_work/00_start_here.ipynb there",
+    ]
+    started = opened.record()  # not JupyterLab, but
+    assert started["options"][:3] == ["install", "--user", "--name=gpt-course"]
+    assert started["options"][-5:-3] == ["PYTHONPATH", str(opened.root)]
+
+
+def test_a_hub_that_has_everything_needs_no_kernel_of_ours(opened, tmp_path):
+    (opened.root / "requirements.txt").write_text("pytest>=8\n-e .\n", encoding="utf-8")
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/anna/", "JUPYTERHUB_PUBLIC_URL": "https://hub.example.org/user/anna/"}
+    moved = opened.root.rename(tmp_path / "my course é")
+    out = Project(moved, "").lab(**hub, JUPYTERHUB_ROOT_DIR=str(tmp_path))
+    page = "https://hub.example.org/user/anna/lab/tree/my%20course%20%C3%A9/my_work/00_start_here.ipynb"
+    assert out == f"3/3 This hub runs JupyterLab already: open {page} there\n"
+    assert not (moved / "started.json").exists()
+
+
+def test_a_hub_that_does_not_show_the_courses_folder_is_said(opened, tmp_path):
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/anna/", "HOME": str(tmp_path / "home")}
+    assert f"shows what lies in {tmp_path / 'home'}: move the course" in opened.fails(**hub)
+
+
+def test_the_hubs_own_server_says_which_folder_it_shows(opened, tmp_path):
+    with running_server(opened, tmp_path.parent):
+        out = opened.lab(JUPYTERHUB_SERVICE_PREFIX="/", HOME="/nowhere")
+    assert f"open /lab/tree/{tmp_path.name}/course/my_work/00_start_here.ipynb there" in out
+
+
+# notes that cannot be used
+
+
 def test_another_folders_or_a_dead_jupyterlab_is_not(opened, tmp_path):
     with running_server(opened, tmp_path):
         assert "3/3" in opened.lab()
     about = opened.root / "runtime/jpserver-1.json"
-    about.write_text(about.read_text().replace(str(tmp_path), str(opened.root)))
-    (opened.root / "runtime/jpserver-2.json").write_text("{")
+    about.write_text(about.read_text(encoding="utf-8").replace(str(tmp_path), str(opened.root)), encoding="utf-8")
+    (opened.root / "runtime/jpserver-2.json").write_text("{", encoding="utf-8")
     assert "3/3" in opened.lab()
 
 
@@ -188,7 +308,9 @@ def test_a_jupyter_that_cannot_say_where_servers_are_noted(opened, answer):
 
 def test_every_command_works_from_nothing_in_a_folder_that_is_not_ascii(tmp_path, wheels):
     project = Project(tmp_path / "my course é ü", wheels).write()
-    (project.root / "utils/notebooks.py").write_text("main = lambda arguments: print('build', arguments) or 0\n")
+    (project.root / "utils/notebooks.py").write_text(
+        "main = lambda arguments: print('build', arguments) or 0\n", encoding="utf-8"
+    )
     code, out, err = project.run("test", PYTHONUTF8="0", LC_ALL="C")
     assert (code, err, out.splitlines()[-1]) == (1, "", "Failed: style")  # by the stand-in for ruff
     shutil.rmtree(project.venv)
@@ -198,7 +320,7 @@ def test_every_command_works_from_nothing_in_a_folder_that_is_not_ascii(tmp_path
 
 def test_tests_and_build_have_their_environment(opened):
     (opened.root / "utils/notebooks.py").write_text(
-        "def main(arguments):\n    print('build', arguments)\n    return 4\n"
+        "def main(arguments):\n    print('build', arguments)\n    return 4\n", encoding="utf-8"
     )
     code, out, err = opened.run("test")
     assert (code, err) == (1, "")
@@ -228,7 +350,7 @@ def test_all_passed(monkeypatch, tmp_path, capsys):
 def test_what_was_skipped_is_said(monkeypatch, tmp_path, capfd):
     (tmp_path / "tests").mkdir()
     lines = ["import pytest", "def test_one(): pytest.skip('no browser')", "def test_two(): pass"]
-    (tmp_path / "tests/test_some.py").write_text("\n".join(lines))
+    (tmp_path / "tests/test_some.py").write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr(launcher, "prepare", lambda kind: sys.executable)
     monkeypatch.setattr(launcher, "ROOT", tmp_path)
     title = "unit and browser tests"
@@ -242,14 +364,14 @@ def test_what_was_skipped_is_said(monkeypatch, tmp_path, capfd):
 def test_the_students_own_code_is_not_judged_for_style(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "my_work").mkdir()
-    (tmp_path / "my_work/mine.py").write_text("import os;x=( 1)")
+    (tmp_path / "my_work/mine.py").write_text("import os;x=( 1)", encoding="utf-8")
     for arguments in launcher.TESTS["style"]:
         subprocess.run([sys.executable, "-m", *arguments], cwd=tmp_path, check=True)
 
 
 def test_in_ci_a_missing_browser_is_a_failure(tmp_path):
     for program in ["python3", "chromium", "chromedriver"]:
-        (tmp_path / program).write_text('#!/bin/sh\necho "CI=$CI" "$@"')
+        (tmp_path / program).write_text('#!/bin/sh\necho "CI=$CI" "$@"', encoding="utf-8")
         (tmp_path / program).chmod(0o755)
     environment = {**os.environ, "CI": "", "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    assert subprocess.check_output([ROOT / ".ci/run"], env=environment, text=True) == "CI=true -m utils test\n"
+    assert subprocess.check_output([ROOT / ".ci/run"], env=environment, encoding="utf-8") == "CI=true -m utils test\n"

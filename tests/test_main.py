@@ -46,7 +46,7 @@ def test_windows_has_its_own_command(monkeypatch, capsys):
 
 
 def test_a_refusal_comes_before_any_import_of_ours(bare):
-    (bare.root / "utils/start/launcher.py").write_text("this is no Python")
+    (bare.root / "utils/start/launcher.py").write_text("this is no Python", encoding="utf-8")
     code = "import runpy, sys; sys.version_info = (3, 9, 0); runpy.run_module('utils', run_name='__main__')"
     assert "too old" in one_sentence(bare.run(start=("-c", code))[2])
 

@@ -112,11 +112,11 @@ def test_a_deleted_lesson_comes_back(course):
 
 def test_a_file_that_was_there_before_us_is_kept(course):
     write(course / "my_work" / NAME, "first edition", output="mine")  # the lesson, copied by hand and run
-    (course / "my_work/02_next.ipynb").write_text("no notebook")
+    (course / "my_work/02_next.ipynb").write_text("no notebook", encoding="utf-8")
     lines = start(course)
     assert len(lines) == 1
     assert "02_next (new edition).ipynb" in lines[0]
-    assert (course / "my_work/02_next.ipynb").read_text() == "no notebook"
+    assert (course / "my_work/02_next.ipynb").read_text(encoding="utf-8") == "no notebook"
     assert NEW not in files(course / "my_work")
 
 
@@ -136,14 +136,25 @@ def test_an_unreadable_record_is_set_aside(course, text):
         record.write_bytes(text.encode("utf-8", "surrogateescape"))
         assert kept in start(course)[0]
         assert (course / "my_work" / kept).exists()
-    assert edition_of(course / "my_work" / NAME) not in json.loads(record.read_text())[NAME]
+    assert edition_of(course / "my_work" / NAME) not in json.loads(record.read_text(encoding="utf-8"))[NAME]
+
+
+def test_links_stay_links_to_where_the_student_put_the_files(course, tmp_path_factory):
+    there = tmp_path_factory.mktemp("synchronised")
+    (course / "my_work").symlink_to(there)
+    (there / ".editions.json").symlink_to(there / "record.json")
+    (there / "record.json").write_text("{}", encoding="utf-8")
+    assert start(course) == ["2 lessons copied to my_work/"]
+    assert (there / ".editions.json").is_symlink()
+    assert set(json.loads((there / "record.json").read_text(encoding="utf-8"))) == {NAME, "02_next.ipynb"}
+    assert start(course) == []
 
 
 def test_the_progress_file_is_left_alone(course):
     (course / "my_work").mkdir()
-    (course / "my_work/.progress.json").write_text("mine")
+    (course / "my_work/.progress.json").write_text("mine", encoding="utf-8")
     start(course)
-    assert (course / "my_work/.progress.json").read_text() == "mine"
+    assert (course / "my_work/.progress.json").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_file_that_appears_meanwhile_wins(course, monkeypatch):
@@ -151,10 +162,10 @@ def test_a_file_that_appears_meanwhile_wins(course, monkeypatch):
     target = course / "my_work" / NAME
     for link in [os.link, refuse]:
         monkeypatch.setattr(os, "link", link)
-        target.write_text("mine")
+        target.write_text("mine", encoding="utf-8")
         monkeypatch.setattr(os.path, "lexists", lambda path: False)
         assert not new_file(target, b"theirs")
-        assert target.read_text() == "mine"
+        assert target.read_text(encoding="utf-8") == "mine"
 
 
 def refuse(*arguments):

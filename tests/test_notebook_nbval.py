@@ -47,7 +47,7 @@ def nbval(tmp_path_factory):
         (folder / f"{name}.ipynb").write_text(text_of(each), encoding="utf-8")
     options = ["-c", "pyproject.toml", "--nbval", "--nbval-cell-timeout=2", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *options, f"--junitxml={folder / 'report.xml'}", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100, check=False)
     print(done.stdout)
     return verdicts(folder / "report.xml")
 

@@ -35,8 +35,10 @@ def test_one_command_makes_every_file(tmp_path, monkeypatch, capsys):
         "valid_losses.json",
         "scaling.json",
     }
-    assert set(json.loads((tmp_path / "valid_losses.json").read_text())) == {"toy_gpt", "names_gpt"}
-    found, shipped = (json.loads(path.read_text()) for path in (tmp_path / "scaling.json", scaling_law.MEASUREMENTS))
+    assert set(json.loads((tmp_path / "valid_losses.json").read_text(encoding="utf-8"))) == {"toy_gpt", "names_gpt"}
+    found, shipped = (
+        json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "scaling.json", scaling_law.MEASUREMENTS)
+    )
     assert found["recipe"] == shipped["recipe"]
     for ours, theirs in zip(found["measurements"], shipped["measurements"], strict=True):
         assert [ours.keys(), ours["width"], ours["lr"]] == [theirs.keys(), theirs["width"], theirs["lr"]]

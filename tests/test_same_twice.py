@@ -37,7 +37,9 @@ def test_two_runs_show_the_same_down_to_the_pixel(tmp_path):
     shared = os.environ | {"PYTHONPATH": str(ROOT / "tests"), "OMP_NUM_THREADS": "1", "IPYTHONDIR": str(tmp_path)}
     command = [sys.executable, "-c", DRAW]
     runs = [
-        subprocess.Popen(command, env=shared | {"PYTHONHASHSEED": seed}, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            command, env=shared | {"PYTHONHASHSEED": seed}, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
+        )
         for seed in "12"
     ]
     first, second = (json.loads(run.communicate(timeout=240)[0].splitlines()[-1]) for run in runs)

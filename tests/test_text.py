@@ -234,7 +234,7 @@ def test_another_process_without_network_and_without_writing():
     assert os.environ.get("PYTHONHASHSEED") != "4321"
     environment = {**os.environ, "PYTHONHASHSEED": "4321", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", ALONE]
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", timeout=60)
     assert run.stdout == f"The cat sat\n{NAMES_DIGEST}\n", run.stderr
 
 

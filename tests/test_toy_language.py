@@ -125,7 +125,9 @@ def test_same_seed_same_stories_and_more_only_add(lang, corpus):
     assert torch.equal(few_logprobs, corpus[1][:50])
     assert not torch.equal(lang.stories(50, seed=6)[0], few)
     code = "from utils.toy_language import ToyLanguage; print(ToyLanguage().stories(3, seed=5)[0].tolist())"
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONHASHSEED": "7"})
+    other = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", env={"PYTHONHASHSEED": "7"}
+    )
     assert other.stdout.strip() == str(few[:3].tolist()), other.stderr
 
 

@@ -236,8 +236,8 @@ def test_bad_runs_are_refused_before_anything_runs(course, refused, changes, kin
 def test_a_containers_memory_limit_counts(monkeypatch, tmp_path, refused, course):
     limit = tmp_path / "memory.max"
     monkeypatch.setattr(validate, "MEMORY_LIMIT", limit)
-    limit.write_text("100000\n")
+    limit.write_text("100000\n", encoding="utf-8")
     with refused(ValueError, "n_embd=64", "0.0 GB"):
         GPT(course)
-    limit.write_text("max\n")
+    limit.write_text("max\n", encoding="utf-8")
     GPT(course)

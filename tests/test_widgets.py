@@ -281,7 +281,7 @@ def test_running_a_cell_again_closes_its_last_panels_and_no_others(monkeypatch):
 
 
 def test_right_choices_do_not_stand_in_one_place():
-    data = [json.loads(path.read_text()) for path in sorted(quiz.QUIZZES.glob("*.json"))]
+    data = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(quiz.QUIZZES.glob("*.json"))]
     places = [[right for _, right, _ in question["choices"]].index(True) for quiz_ in data for question in quiz_]
     assert len(set(places)) > 1
 

@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+HUB_PREFIX = "JUPYTERHUB_SERVICE_PREFIX"  # set inside a JupyterHub: where it serves this user's JupyterLab
 COMMAND = "py -m utils" if os.name == "nt" else "python3 -m utils"
 READY = "Ready: everything this lesson needs is installed."
 
@@ -66,14 +67,14 @@ def environment_line() -> str:
     """
     cap_threads()
     unmet = unmet_requirements(ROOT / "requirements.txt")
+    start = f"close JupyterLab and run `{COMMAND} lab`"
+    if os.environ.get(HUB_PREFIX):  # nobody closes a hub's JupyterLab, and there the command says what to open
+        start = f"run `{COMMAND} lab` in a terminal"
     if unmet and (VENV / "lab.stamp").exists() and Path(sys.prefix).resolve() != VENV.resolve():
-        return (
-            f"Not ready: this notebook runs on another Python ({sys.prefix}) than the course's .venv;"
-            f" close JupyterLab and open it with `{COMMAND} lab`."
-        )
+        return f"Not ready: this notebook runs on another Python ({sys.prefix}) than the course's .venv; {start}."
     if unmet:
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        return f"Not ready: {unmet[0]}{more}; close JupyterLab and run `{COMMAND} lab`, which mends it."
+        return f"Not ready: {unmet[0]}{more}; {start}, which mends it."
     if two_openmp_runtimes(Path(sys.prefix)):
         return (
             "Not ready: conda and torch each brought an OpenMP runtime, and two can stop the kernel; make a new"

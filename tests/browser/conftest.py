@@ -29,7 +29,7 @@ def lab(tmp_path_factory):
     port = _free_port()
     options = [f"--IdentityProvider.token={TOKEN}", "--LabApp.expose_app_in_browser=True", "--allow-root"]
     command = [sys.executable, "-m", "utils", "lab", "--no-browser", f"--port={port}", *options]
-    log = (folder / "lab.log").open("w")
+    log = (folder / "lab.log").open("w", encoding="utf-8")
     # a student's kernel does not run under pytest, and no tab is open from another course
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / "workspaces")
@@ -59,7 +59,7 @@ def _wait_for(url, server, log, seconds=90):
             if server.poll() is not None:
                 break
             time.sleep(0.25)
-    pytest.fail(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+    pytest.fail(f"JupyterLab did not start: {log.read_text(encoding='utf-8')[-2000:]}")
 
 
 @pytest.fixture(scope="session")

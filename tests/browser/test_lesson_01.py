@@ -108,7 +108,7 @@ def test_an_exercise_is_solved_by_typing_into_its_cell(lesson):
     assert wrong.startswith("not yet: right for one vector")
     right = lesson.answer("ex-1-2", STUB, "return x @ table.T")
     assert right.startswith("passed")
-    progress = json.loads((lesson.folder / "my_work" / ".progress.json").read_text())
+    progress = json.loads((lesson.folder / "my_work" / ".progress.json").read_text(encoding="utf-8"))
     assert progress == {"passed": ["1.2"]}
 
 

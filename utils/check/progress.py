@@ -47,7 +47,7 @@ def passed_before() -> set[str]:
 def _writes_here():
     # pytest tells its children that it runs: notebooks under test leave no trace
     with suppress(OSError):  # the folder of this kernel may be gone
-        return Path.cwd().resolve() == MY_WORK and "PYTEST_VERSION" not in os.environ
+        return Path.cwd().samefile(MY_WORK) and "PYTEST_VERSION" not in os.environ  # which may be a link
     return False
 
 
@@ -76,6 +76,6 @@ def _write():
         return
     numbers = {number for number in kept["passed"] if isinstance(number, str)}
     kept["passed"] = sorted(numbers | {number for number, passed in _checked.items() if passed})
-    path = Path.cwd() / FILE
+    path = (Path.cwd() / FILE).resolve()  # were it a link, a file in its place would hide what it leads to
     with suppress(OSError):  # a read-only or full disk must not spoil a right answer
         replace_file(path, json.dumps(kept, indent=1))

@@ -1,5 +1,6 @@
 """Make and mend the environment .venv that the course runs in: standard library only."""
 
+import ast
 import contextlib
 import hashlib
 import os
@@ -28,6 +29,12 @@ SPACE, GPU_SPACE = 2_000_000_000, 8_000_000_000  # bytes: JupyterLab with torch,
 NEED = "about 8 GB, or 2 GB with `--cpu`" if platform.system() == "Linux" else "about 2 GB"
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"
 AGAIN = "then run the same command again"
+# all that counts of the user's own pip settings: where packages come from, never what is installed, or where to
+PIP_SOURCES = {
+    *("PIP_INDEX_URL", "PIP_PYPI_URL", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_TRUSTED_HOST"),
+    *("PIP_PROXY", "PIP_CERT", "PIP_CLIENT_CERT", "PIP_USE_FEATURE", "PIP_KEYRING_PROVIDER"),
+    *("PIP_TIMEOUT", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES", "PIP_CACHE_DIR", "PIP_NO_CACHE_DIR"),
+}
 
 # run by .venv's Python: its version, and failure where it lacks something
 CHECK = """
@@ -52,6 +59,9 @@ CAUSES = {
         f"The path of this folder is too long for Windows ({ROOT}): move the course to a short one, such as"
         f" C:\\course, {AGAIN} there."
     ),
+    r"Errno 17\b|WinError 183\b": (
+        f"A file, or a link to a folder that is not there, is in the way of my_work/: rename it, {AGAIN}."
+    ),
     NETWORK: f"The download failed, no package index answers: check the network, {AGAIN} (details: {LOG}).",
 }
 
@@ -65,24 +75,34 @@ def say(text: str, file=None) -> None:
     print(text.encode("ascii", "backslashreplace").decode(), file=file, flush=True)
 
 
-def child_environment() -> dict[str, str]:
-    """The environment variables of every process that we start."""
+def child_environment(python: str | Path | None = None) -> dict[str, str]:
+    """The environment variables of every process that we start.
+
+    .venv's Python finds nothing but `utils` and what .venv holds; any other one also what PYTHONPATH adds.
+    """
+    alone = python is not None and in_venv(python)
+    foreign = ("PYTHONPATH", "PYTHONHOME") if alone else ()
+    inherited = {name: value for name, value in os.environ.items() if name not in foreign}
     return {
-        **os.environ,
+        **inherited,
         # `utils` is found in a moved folder too, and in an environment that is not ours
-        "PYTHONPATH": with_first("PYTHONPATH", ROOT),
+        "PYTHONPATH": with_first(inherited, "PYTHONPATH", ROOT),
         "PYTHONUTF8": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "JUPYTER_CONFIG_PATH": with_first(
-            "JUPYTER_CONFIG_PATH", ROOT / "utils/start/jupyter"
-        ),  # asks no one about news
+        # asks no one about news
+        "JUPYTER_CONFIG_PATH": with_first(inherited, "JUPYTER_CONFIG_PATH", ROOT / "utils/start/jupyter"),
         "JUPYTER_PREFER_ENV_PATH": "1",  # else a kernel in the student's home hides this environment's
     }
 
 
-def with_first(variable: str, folder: Path) -> str:
-    """A search path from the environment, with this folder before all others."""
-    return os.pathsep.join([str(folder), *filter(None, [os.environ.get(variable)])])
+def in_venv(python: str | Path) -> bool:
+    """Whether this path of an interpreter lies in .venv."""
+    return VENV.exists() and VENV.samefile(Path(python).parent.parent)
+
+
+def with_first(environment: dict[str, str], variable: str, folder: Path) -> str:
+    """A search path from an environment, with this folder before all others."""
+    return os.pathsep.join([str(folder), *filter(None, [environment.get(variable)])])
 
 
 def explain(output: str) -> str | None:
@@ -119,7 +139,7 @@ def ensure(kind: str, lock: tuple[int, ...], cpu: bool = False) -> str:
 
     Raises SetupError and OSError.
     """
-    inside = VENV.exists() and VENV.samefile(sys.prefix)
+    inside = in_venv(sys.executable)
     if not inside and not any(unmet_requirements(ROOT / name) for name in REQUIREMENTS[kind]):
         return sys.executable
     if not stamped(kind):
@@ -151,10 +171,11 @@ def venv_version(*requirements: str) -> str:
     return answer("-c", CHECK, *requirements)
 
 
-def answer(*arguments: str) -> str:
+def answer(*arguments: str, env: dict[str, str] | None = None) -> str:
     """What .venv's Python prints; empty where it fails or is not there."""
+    env = env or child_environment(PYTHON)
     try:
-        done = subprocess.run([PYTHON, *arguments], cwd=ROOT, env=child_environment(), capture_output=True)
+        done = subprocess.run([PYTHON, *arguments], cwd=ROOT, env=env, capture_output=True)
     except OSError:
         return ""
     return "" if done.returncode else os.fsdecode(done.stdout).strip()
@@ -184,7 +205,7 @@ def install(kind: str, lock: tuple[int, ...], cpu: bool) -> None:
 def usable() -> bool:
     """Whether .venv is complete enough for pip to go on in it."""
     ours = "{}.{}".format(*sys.version_info)
-    return venv_version() == ours and has("pip") and answer("-m", "pip", "--version") != ""
+    return venv_version() == ours and has("pip") and answer("-m", "pip", "--version", env=pip_environment({})) != ""
 
 
 def has(package: str) -> bool:
@@ -207,8 +228,9 @@ def make(lock: tuple[int, ...]) -> None:
 
 def run(command: list, lock: tuple[int, ...], **options) -> subprocess.CompletedProcess:
     """Run a command in the root, its errors captured, the lock in its hands."""
+    options = {"env": child_environment(command[0])} | options
     options |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace", "pass_fds": lock}
-    return subprocess.run(command, cwd=ROOT, env=child_environment(), **options)
+    return subprocess.run(command, cwd=ROOT, **options)
 
 
 def remove_half_installed() -> None:
@@ -220,12 +242,30 @@ def remove_half_installed() -> None:
 
 def pip(lock: tuple[int, ...], *arguments: str) -> None:
     """Let pip install, its progress visible. Raises SetupError."""
-    done = run([PYTHON, "-m", "pip", "install", "--no-input", "--log", LOG, *arguments], lock)
+    command = [PYTHON, "-m", "pip", "install", "--no-input", "--log", LOG, *arguments]
+    done = run(command, lock, env=pip_environment(package_sources()))
     if done.returncode:
         raise SetupError(
             explain(done.stderr + unreachable(done.stderr))
             or f"The installation failed ({last_error(done.stderr) or done.returncode}); details are in {LOG}."
         )
+
+
+def pip_environment(settings: dict[str, str]) -> dict[str, str]:
+    """The environment variables of a pip that knows these settings ("PIP_INDEX_URL": …) and no others."""
+    others = {name: value for name, value in child_environment(PYTHON).items() if not name.startswith("PIP_")}
+    return others | {"PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1"} | settings
+
+
+def package_sources() -> dict[str, str]:
+    """What the user's pip settings, in files and in PIP_ variables, say on where packages come from."""
+    whole = {f"PIP_{name}": "0" for name in ("USER", "GLOBAL", "SITE", "QUIET")}  # each would shorten the list
+    named = {"PIP_CONFIG_FILE": os.environ.get("PIP_CONFIG_FILE", "")}
+    listed = answer("-m", "pip", "config", "list", env=pip_environment(whole | named))
+    found = re.findall(r"^(global|install)\.([\w-]+)=(['\"].+)$", listed, re.M)
+    found.sort(key=lambda setting: setting[0] == "install")  # the last one counts, and variables after that
+    files = [(f"PIP_{name}".upper().replace("-", "_"), ast.literal_eval(value)) for _, name, value in found]
+    return {name: value for name, value in [*files, *os.environ.items()] if name in PIP_SOURCES and value}
 
 
 def unreachable(errors: str) -> str:

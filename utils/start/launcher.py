@@ -9,26 +9,32 @@ import signal
 import socket
 import subprocess
 import sys
-import urllib.request
+import urllib.parse
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from utils.environment import ROOT
+from utils.environment import HUB_PREFIX, ROOT
 from utils.start import my_work
-from utils.start.install import SetupError, child_environment, ensure, explain, say, sole_start
+from utils.start.install import SetupError, child_environment, ensure, explain, in_venv, last_error, say, sole_start
 
 START = "lab/tree/my_work/00_start_here.ipynb"
 RUNTIME_FOLDER = "from jupyter_core.paths import jupyter_runtime_dir as folder; print(folder())"
 LAB_OPTIONS = [
     f"--ServerApp.root_dir={ROOT}",
+    # the same again, where the student's own settings for other work can name another folder and stop the start
+    f"--FileContentsManager.root_dir={ROOT}",
+    "--FileContentsManager.preferred_dir=",
     f"--LabApp.default_url=/{START}",
     "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
+    # a browser in a snap, or on Windows beside WSL, cannot open the hidden file that would lead it to the address
+    "--ServerApp.use_redirect_file=False",
     # no other host is asked, whatever the student's own settings say; utils/start/jupyter/ only spares the question
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
 ]
+KERNEL = "GPT course"  # its name in a hub
 REPORTS = ".pytest_cache"  # ignored by git
 OPTIONS = ["-rs", "-n", "2", "--dist", "loadscope"]
 TESTS = {
@@ -68,6 +74,8 @@ def prepare(kind: str, cpu: bool = False, lessons: bool = False) -> str:
 def lab(cpu: bool, port: int | None, no_browser: bool, further: list[str]) -> int:
     """Open the course in JupyterLab, and stay until that ends."""
     python = prepare("lab", cpu, lessons=True)
+    if prefix := os.environ.get(HUB_PREFIX):
+        return in_hub(python, prefix)
     address = running_lab(python)
     if address:
         say(f"JupyterLab is running in this folder already: {address}")
@@ -88,7 +96,7 @@ def lab(cpu: bool, port: int | None, no_browser: bool, further: list[str]) -> in
 
 def serve(command: list[str]) -> int:
     """Run JupyterLab until it ends."""
-    process = subprocess.Popen(command, cwd=ROOT, env=child_environment())
+    process = subprocess.Popen(command, cwd=ROOT, env=child_environment(command[0]))
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     while True:
         try:
@@ -97,29 +105,80 @@ def serve(command: list[str]) -> int:
             continue
 
 
+def in_hub(python: str, prefix: str) -> int:
+    """Say where a JupyterHub shows the course: it serves JupyterLab already, and could not show a second one.
+
+    Raises SetupError.
+    """
+    roots = [server["root_dir"] for server in servers(python) if server["base_url"].strip("/") == prefix.strip("/")]
+    root = Path(next(iter(roots), os.environ.get("JUPYTERHUB_ROOT_DIR") or Path.home())).resolve()
+    if not ROOT.is_relative_to(root):
+        raise SetupError(f"This hub shows what lies in {root}: move the course ({ROOT}) there, and run this again.")
+    if in_venv(python):  # which the hub's JupyterLab would not find
+        offer_kernel(python)
+    page = START.replace("my_work", (ROOT.relative_to(root) / "my_work").as_posix())
+    base = (os.environ.get("JUPYTERHUB_PUBLIC_URL") or prefix).rstrip("/")
+    say(f"3/3 This hub runs JupyterLab already: open {base}/{urllib.parse.quote(page)} there")
+    return 0
+
+
+def offer_kernel(python: str) -> None:
+    """Let a JupyterLab of another Python start kernels of this one. Raises SetupError."""
+    command = [python, "-m", "ipykernel", "install", "--user", "--name=gpt-course", f"--display-name={KERNEL}"]
+    command += ["--env", "PYTHONPATH", str(ROOT), "--env", "PYTHONUTF8", "1"]
+    done = subprocess.run(command, cwd=ROOT, env=child_environment(python), capture_output=True)
+    if done.returncode:
+        error = last_error(os.fsdecode(done.stderr))
+        raise SetupError(f"The course's Python could not be offered to this hub's JupyterLab ({error}).")
+    say(f"In each lesson, choose the kernel `{KERNEL}` (menu Kernel, Change Kernel)")
+
+
 def running_lab(python: str) -> str | None:
-    """The address of a JupyterLab that serves this folder already."""
-    command = [python, "-c", RUNTIME_FOLDER]
-    asked = subprocess.run(command, cwd=ROOT, env=child_environment(), capture_output=True)
-    folder = os.fsdecode(asked.stdout.strip())
-    if asked.returncode or not folder:
-        return None
-    for file in Path(folder).glob("jpserver-*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError, http.client.HTTPException):
-            server = json.loads(file.read_text(encoding="utf-8"))
-            # in the C locale, a name that is not ASCII has another form here than in JupyterLab
-            root = os.fsdecode(server["root_dir"].encode("utf-8", "surrogateescape"))
-            if os.path.samefile(root, ROOT) and answers(server["url"], server["token"]):
-                return f"{server['url']}{START}?token={server['token']}"
+    """The address of a JupyterLab that this command started, on the course's Python, and that serves this folder."""
+    for server in servers(python):
+        with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+            if os.path.samefile(server["root_dir"], ROOT) and is_ours(server["url"], server["token"]):
+                return f"{server['url']}{START}" + f"?token={server['token']}" * bool(server["token"])
     return None
 
 
-def answers(url: str, token: str) -> bool:
-    """Whether a Jupyter server answers there. Raises OSError otherwise."""
-    request = urllib.request.Request(f"{url}api/status", headers={"Authorization": f"token {token}"})
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(request, timeout=3) as reply:
-        return reply.status == 200
+def servers(python: str) -> Iterator[dict]:
+    """What each Jupyter server of this user noted about itself, dead ones included."""
+    command = [python, "-c", RUNTIME_FOLDER]
+    asked = subprocess.run(command, cwd=ROOT, env=child_environment(python), capture_output=True)
+    folder = os.fsdecode(asked.stdout.strip())
+    if asked.returncode or not folder:
+        return
+    for file in sorted(Path(folder).glob("jpserver-*.json")):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            noted = json.loads(file.read_text(encoding="utf-8"))
+            server = {name: noted[name] for name in ("url", "base_url", "token", "root_dir")}
+            # in the C locale, a name that is not ASCII has another form here than in JupyterLab
+            yield server | {"root_dir": os.fsdecode(server["root_dir"].encode("utf-8", "surrogateescape"))}
+
+
+def is_ours(url: str, token: str) -> bool:
+    """Whether a server leads browsers to the course, as no other does, and takes this token ("": a password is set).
+
+    Raises OSError, ValueError and HTTPException where none answers.
+    """
+    leads_here = START in ask(url).getheader("Location", "")  # said to everybody, also where a password is set
+    return leads_here and (not token or ask(f"{url}api/status", Authorization=f"token {token}").status == 200)
+
+
+def ask(url: str, **headers: str) -> http.client.HTTPResponse:
+    """A server's answer, without its body: no proxy asked, no redirection followed, any certificate taken."""
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme == "https":
+        import ssl  # not every Python has it
+
+        context = ssl._create_unverified_context()
+        connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=3, context=context)
+    else:
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=3)
+    with contextlib.closing(connection):
+        connection.request("GET", parts.path, headers=headers)
+        return connection.getresponse()
 
 
 def check_port(port: int) -> None:
@@ -140,7 +199,7 @@ def test() -> int:
     python = prepare("test")
     say("3/3 Running the tests")
     # two tests at a time with two threads each wait for one another ten times as long as they work
-    environment = {**child_environment(), "OMP_NUM_THREADS": "1"}
+    environment = {**child_environment(python), "OMP_NUM_THREADS": "1"}
     failed = {}
     for title, commands in TESTS.items():
         for arguments in commands:
@@ -163,7 +222,7 @@ def build(arguments: list[str]) -> int:
     python = prepare("test")
     if python != sys.executable or not sys.flags.utf8_mode:  # torch needs that in a folder that is not ASCII
         command = [python, "-m", "utils", "build", *arguments]
-        return subprocess.run(command, cwd=ROOT, env=child_environment()).returncode
+        return subprocess.run(command, cwd=ROOT, env=child_environment(python)).returncode
     os.environ.update(child_environment())  # for the kernels
     from utils import notebooks
 

@@ -85,4 +85,4 @@ def note(my_work: Path, record: dict[str, list[str]], given: list[str], edition:
     """Add an edition to those given, on the disk as well, at once."""
     if edition not in given:
         given.append(edition)
-        replace_file(my_work / RECORD, json.dumps(record, indent=1))
+        replace_file((my_work / RECORD).resolve(), json.dumps(record, indent=1))
