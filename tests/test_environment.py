@@ -142,7 +142,6 @@ def test_a_kernel_of_another_python_is_said(root, installed):
     assert sys.prefix in environment_line()
 
 
-@pytest.mark.xfail(reason="the notebooks' first cell still catches ModuleNotFoundError alone")
 @pytest.mark.parametrize("files", [["utils.py"], ["utils/__init__.py", "utils/model.py"]])
 def test_the_first_cell_names_what_hides_the_courses_utils(files, tmp_path):
     for file in files:

@@ -13,6 +13,7 @@ import pytest
 
 from utils import counting, model, pretrained, sampling, toy_language, training
 from utils.environment import ROOT
+from utils.notebooks.code_rules import without_encoding
 
 UTILS = ROOT / "utils"
 FILES = sorted(UTILS.rglob("*.py"))
@@ -122,34 +123,6 @@ def test_comments_end_without_a_full_stop():
         with path.open("rb") as file:
             comments = [token for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT]
         assert [f"{path.name}:{c.start[0]}" for c in comments if re.search(r"(?<!\.)\.$", c.string)] == []
-
-
-MODE = re.compile(r"[rwxabt+]+")
-ENCODING_AT = {"open": 3, "fdopen": 3, "read_text": 0, "write_text": 1}  # its place among the arguments
-
-
-def without_encoding(tree):
-    """The lines of calls that read or write text in whatever encoding the machine prefers."""
-    for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
-        method = isinstance(call.func, ast.Attribute)
-        name = call.func.attr if method else getattr(call.func, "id", "")
-        named = {keyword.arg: keyword.value for keyword in call.keywords}
-        as_text = any(getattr(named.get(word), "value", False) for word in ("text", "universal_newlines"))
-        if "encoding" not in named and (as_text or opens_text(name, method, call.args, named)):
-            yield call.lineno
-
-
-def opens_text(name, method, arguments, named):
-    """Whether a call without `encoding=` opens, reads or writes a text file: `open(f)`, `path.open("w")`, …"""
-    if name not in ENCODING_AT:
-        return False
-    before = 1 if method and name == "open" else 0  # the file is no argument of path.open
-    if len(arguments) > ENCODING_AT[name] - before:
-        return False
-    mode = [named["mode"]] if "mode" in named else arguments[1 - before : 2 - before] * ("open" in name)
-    mode = getattr(mode[0], "value", None) if mode else "r"
-    other = before and not (isinstance(mode, str) and MODE.fullmatch(mode))  # as in webbrowser.open(address)
-    return not other and "b" not in str(mode)
 
 
 def code_of_the_project():

@@ -92,6 +92,7 @@ BROKEN = [
     (source_is("value", "x.cuda()"), "cell value: it uses cuda:"),
     (source_is("value", "x.to('cuda:0')"), "cell value: it chooses a device other than the CPU"),
     (source_is("value", "torch.device('mps')"), "cell value: it chooses a device other than the CPU"),
+    (source_is("value", "open('a')"), "cell value: line 1 reads or writes text without encoding="),
     (source_is("value", "Out[1]"), "cell value: it uses Out: a reference to the history"),
     (source_is("value", "_3 + 1"), "cell value: it uses _3: a reference to the history"),
     # outputs

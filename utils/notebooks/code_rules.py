@@ -40,6 +40,8 @@ FORBIDDEN = {
     "_exit": "it ends the kernel",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MODE = re.compile(r"[rwxabt+]+")
+ENCODING_AT = {"open": 3, "fdopen": 3, "read_text": 0, "write_text": 1}  # its place among the arguments
 
 
 @lru_cache(maxsize=4096)
@@ -143,6 +145,36 @@ def compared(cell: NotebookNode) -> Iterator[str]:
         yield f"the comment {comment} switches the comparison of its output"
 
 
+def encoded(cell: NotebookNode) -> Iterator[str]:
+    """Text is read and written in one encoding on every machine."""
+    for line in without_encoding(tree(cell)):
+        yield f"line {line} reads or writes text without encoding=, which differs between machines"
+
+
+def without_encoding(code: ast.AST) -> Iterator[int]:
+    """The lines of calls that read or write text in whatever encoding the machine prefers."""
+    for call in [node for node in ast.walk(code) if isinstance(node, ast.Call)]:
+        method = isinstance(call.func, ast.Attribute)
+        name = call.func.attr if method else getattr(call.func, "id", "")
+        named = {keyword.arg: keyword.value for keyword in call.keywords}
+        as_text = any(getattr(named.get(word), "value", False) for word in ("text", "universal_newlines"))
+        if "encoding" not in named and (as_text or _opens_text(name, method, call.args, named)):
+            yield call.lineno
+
+
+def _opens_text(name, method, arguments, named):
+    """Whether a call without `encoding=` opens, reads or writes a text file: `open(f)`, `path.open("w")`, …"""
+    if name not in ENCODING_AT:
+        return False
+    before = 1 if method and name == "open" else 0  # the file is no argument of path.open
+    if len(arguments) > ENCODING_AT[name] - before:
+        return False
+    mode = [named["mode"]] if "mode" in named else arguments[1 - before : 2 - before] * ("open" in name)
+    mode = getattr(mode[0], "value", None) if mode else "r"
+    other = before and not (isinstance(mode, str) and MODE.fullmatch(mode))  # as in webbrowser.open(address)
+    return not other and "b" not in str(mode)
+
+
 def definitions(node: ast.Module) -> list[str]:
     """Return the names of the functions and classes that a module or cell defines at its top level."""
     return [part.name for part in node.body if isinstance(part, (*FUNCTIONS, ast.ClassDef))]
@@ -150,11 +182,11 @@ def definitions(node: ast.Module) -> list[str]:
 
 @lru_cache(maxsize=1)
 def library() -> dict[str, str]:
-    """Map each public function or class of utils/ to its file; the course's own tools are left out."""
+    """Map each public function or class of utils/ to its file; the course's own tools and its exercises are left out."""
     names = {}
     for path in sorted(UTILS.rglob("*.py")):
         where = path.relative_to(UTILS)
-        if where.parts[0] not in ("__main__.py", "notebooks"):
+        if where.parts[0] not in ("__main__.py", "notebooks") and not where.match("check/lesson_*/*"):
             found = definitions(ast.parse(path.read_text(encoding="utf-8")))
             names |= {name: where.as_posix() for name in found if not name.startswith("_")}
     return names
@@ -180,4 +212,5 @@ RULES = [
     device,
     compared,
     not_in_library,
+    encoded,
 ]

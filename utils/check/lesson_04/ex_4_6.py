@@ -26,7 +26,7 @@ class ScriptedModel(nn.Module):
 
     def forward(self, ids):
         """ids (B, T) with T <= n_ctx -> logits (B, T, V)."""
-        validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx)
+        validate.token_ids(ids, self.config)
         return self.rule(ids)
 
     def __deepcopy__(self, memo):
