@@ -3,12 +3,10 @@
 import math
 import re
 
-import matplotlib
 import numpy as np
 import pytest
 import torch
-from found_panels import panels
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from found_panels import fits, panels
 
 from utils.plots import generation
 from utils.pretrained import load_toy_gpt
@@ -17,7 +15,6 @@ from utils.toy_language import ToyLanguage
 from utils.widgets import GenerationStepper, TemperatureExplorer, generation_stepper
 from utils.widgets.sampling_panel import SamplingPanel
 
-PANELS = panels(SamplingPanel)
 LANG, MODEL = ToyLanguage(), load_toy_gpt()
 PARK = "today Anna took the red ball to our park."
 LONG = " ".join([PARK] * 6)  # 60 tokens
@@ -29,11 +26,6 @@ CROSSED = list(zip(PROMPTS, FILTERS[1:] + FILTERS[:1], strict=True))
 
 def ids_of(prompt):
     return torch.tensor([[LANG.start, *LANG.encode(prompt)]])  # (1, T)
-
-
-def scores_after(prompt):
-    with torch.no_grad():
-        return MODEL(ids_of(prompt)[:, -32:])[0, -1].tolist()
 
 
 def kept_by_hand(scores, temperature, top_k, top_p):
@@ -49,11 +41,21 @@ def kept_by_hand(scores, temperature, top_k, top_p):
     return {token: prob / math.fsum(kept.values()) for token, prob in kept.items()}
 
 
-def set_to(panel, prompt, filters):
+def set_to(panel, prompt, filters=FILTERS[0]):
     panel.prompt.value = prompt
     panel.temperature.value, panel.top_k.value, panel.top_p.value = filters
     assert panel.error == ""
     return panel
+
+
+def step(panel, times=1):
+    """Press step -> the sentence after each time."""
+    said = []
+    for _ in range(times):
+        panel.step.click()
+        assert panel.error == ""
+        said.append(panel.sentence)
+    return said
 
 
 def bars(collection):
@@ -67,35 +69,21 @@ def bars(collection):
 @pytest.mark.parametrize(("prompt", "filters"), PAIRED + CROSSED, ids=lambda value: str(value)[:20])
 def test_the_explorers_numbers_are_those_of_the_model(prompt, filters):
     panel = set_to(TemperatureExplorer(), prompt, filters)
-    scores = scores_after(prompt)
+    scores = MODEL(ids_of(prompt)[:, -32:])[0, -1].tolist()
     kept = kept_by_hand(scores, *filters)
     order = sorted(range(200), key=lambda token: (-scores[token], token))[:12]
-    best, probability, temperature, entropy, count, rest = re.fullmatch(
-        r".* → (\S+) ([\d.]+) at T=([\d.]+); entropy ([\d.]+) nats; (\d+) of 200 kept; others ([\d.]+)",
-        panel.sentence,
-    ).groups()
+    pattern = r".* → (\S+) ([\d.]+) at T=([\d.]+); entropy ([\d.]+) nats; (\d+) of 200 kept; others ([\d.]+)"
+    best, *numbers = re.fullmatch(pattern, panel.sentence).groups()
     assert best == LANG.vocab[order[0]].replace(".", "“.”")
-    assert float(temperature) == filters[0]
-    assert float(probability) == pytest.approx(kept[order[0]], abs=6e-4)
-    by_hand = -math.fsum(prob * math.log(prob) for prob in kept.values())
-    assert float(entropy) == pytest.approx(by_hand, abs=6e-3)
-    assert int(count) == len(kept)
-    assert float(rest) == pytest.approx(1 - math.fsum(kept.get(token, 0) for token in order), abs=6e-4)
-    filled, outlines = panel._figure.axes[0].collections
-    assert bars(filled)[:12] == pytest.approx([kept.get(token, 0) for token in order], abs=1e-6)
+    probability, temperature, entropy, count, rest = map(float, numbers)
+    assert (temperature, count) == (filters[0], len(kept))
+    assert probability == pytest.approx(kept[order[0]], abs=6e-4)
+    assert entropy == pytest.approx(-math.fsum(prob * math.log(prob) for prob in kept.values()), abs=6e-3)
+    assert rest == pytest.approx(1 - math.fsum(kept.get(token, 0) for token in order), abs=6e-4)
     unfiltered = kept_by_hand(scores, filters[0], "off", 1.0)
-    assert bars(outlines)[:12] == pytest.approx([unfiltered.get(token, 0) for token in order], abs=1e-6)
-    assert sum(bars(filled)) == pytest.approx(1)
-    assert sum(bars(outlines)) == pytest.approx(1)
-
-
-def test_the_lessons_numbers_after_today_anna_took_the():
-    panel = TemperatureExplorer()
-    assert panel.sentence == (
-        "today Anna took the → red 0.321 at T=1; entropy 2.41 nats; 200 of 200 kept; others 0.100"
-    )
-    panel.top_k.value, panel.top_p.value = 8, 0.8  # of these eight: 0.403, 0.568, 0.690, 0.788, 0.853
-    assert "5 of 200 kept; others 0.000" in panel.sentence
+    for drawn, wanted in zip(panel._figure.axes[0].collections, (kept, unfiltered), strict=True):
+        assert bars(drawn)[:12] == pytest.approx([wanted.get(token, 0) for token in order], abs=1e-6)
+        assert sum(bars(drawn)) == pytest.approx(1)
 
 
 def test_top_k_off_is_none_in_the_panel_as_in_the_function():
@@ -108,17 +96,15 @@ def test_top_k_off_is_none_in_the_panel_as_in_the_function():
     assert (panel.top_k.value, panel.top_k.label, panel.sentence) == ("off", "off", before)
 
 
-def test_an_empty_prompt_is_the_start_mark_alone_and_says_so():
+@pytest.mark.parametrize("make", panels(SamplingPanel))
+def test_an_empty_prompt_is_the_start_mark_alone_and_says_so(make):
     for blank in ("", "   "):
-        assert "start mark alone" in set_to(TemperatureExplorer(), blank, FILTERS[0]).sentence
-        assert "start mark alone" in set_to(GenerationStepper(), blank, FILTERS[0]).sentence
+        assert "start mark alone" in set_to(make(), blank).sentence
 
 
 UNKNOWN = {
     "today Anna took the redd ball": ["'redd'", "red"],
-    "dgo": ["'dgo'", "dog"],
     "Anna\r\ntook?": ["'took?'", "took"],
-    "a caf\u00e9": ["'caf\u00e9'"],
     "Anna \N{DOG FACE}": ["'\N{DOG FACE}'"],
     "<start> Anna": ["'<start>'"],
     "z" * 400: ["'zzzzzzzzzzzzzzz…'"],
@@ -127,40 +113,17 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("make", PANELS)
+@pytest.mark.parametrize("make", panels(SamplingPanel))
 @pytest.mark.parametrize("prompt", UNKNOWN, ids=lambda prompt: ascii(prompt[:20]))
 def test_an_unknown_word_is_named_and_the_next_good_prompt_mends_it(make, prompt):
     panel = make()
-    good, height = panel.sentence, round(90 * panel._figure.get_size_inches()[1])
+    good = panel.sentence
     panel.prompt.value = prompt
     assert [word for word in [*UNKNOWN[prompt], "not a word of the toy language"] if word not in panel.sentence] == []
     assert len(panel.sentence) <= 110
-    assert repr(panel) == panel.sentence
-    page = panel._picture.value
-    assert 'role="alert"' in page
-    assert f"min-height:calc({height}px" in page  # as much space as a picture
-    assert "<script>" not in page
+    assert "<script>" not in panel._picture.value
     panel.prompt.value = "today Anna took the"
     assert (panel.error, panel.sentence) == ("", good)
-    assert "alert" not in panel._picture.value
-
-
-@pytest.mark.parametrize("make", PANELS)
-def test_the_sentence_fits_and_no_picture_changes_its_size(make):
-    panel, sizes = make(), set()
-    panel.temperature.value, panel.top_k.value = 0.1234567, 200
-    stories, _ = LANG.stories(4, seed=4)
-    prompts = [LANG.decode(story[: 3 + 9 * place]) for place, story in enumerate(stories)]
-    for prompt in [*prompts, "." * 50, "surprised " * 40]:
-        panel.prompt.value = prompt
-        for _ in range(2 if make is GenerationStepper else 1):
-            assert panel.error == ""
-            assert len(panel.sentence) <= 110
-            assert repr(panel) == panel.sentence
-            sizes.add(re.search(r'width="\d+" height="\d+"', panel._picture.value).group())
-            if make is GenerationStepper:
-                panel.step.click()
-    assert len(sizes) == 1
 
 
 # ---- GenerationStepper
@@ -175,52 +138,32 @@ def text_of(panel):
 def test_each_step_is_that_of_generate(prompt, filters):
     panel, seed = set_to(GenerationStepper(), prompt, filters), 7 + len(prompt)
     panel.seed.value = seed
-    temperature, top_k, top_p = filters
-    wanted = generate(
-        MODEL,
-        ids_of(prompt),
-        36,
-        temperature=temperature,
-        top_k=None if top_k == "off" else top_k,
-        top_p=top_p,
-        generator=torch.Generator().manual_seed(seed),
-    )[0].tolist()
-    start = len(wanted) - 36
-    for step in range(1, 37):
-        panel.step.click()
-        assert panel.error == ""
-        assert panel.sentence.startswith(f"Step {step}")
-        word = LANG.vocab[wanted[start + step - 1]].replace(".", "“.”")
-        assert f" draws {word} (" in panel.sentence
+    options = {"temperature": filters[0], "top_k": None if filters[1] == "off" else filters[1], "top_p": filters[2]}
+    generator = torch.Generator().manual_seed(seed)
+    wanted = generate(MODEL, ids_of(prompt), 36, generator=generator, **options)[0].tolist()
+    for number, said in enumerate(step(panel, 36), 1):
+        assert said.startswith(f"Step {number}")
+        assert f" draws {LANG.vocab[wanted[number - 37]].replace('.', '“.”')} (" in said
     assert list(text_of(panel)) == wanted
 
 
 def test_back_and_forth_and_reset_give_the_same_steps():
     panel = GenerationStepper()
-    forth = [panel.sentence]
-    for _ in range(8):
-        panel.step.click()
-        forth.append(panel.sentence)
-    pictures = {panel.sentence: panel._picture.value}
-    back = [panel.sentence]
-    for _ in range(8):
-        panel.back.click()
+    forth, back = [panel.sentence, *step(panel, 8)], []
+    picture = panel._picture.value
+    for _ in range(9):  # before the first step there is nothing to take back
         back.append(panel.sentence)
-    assert back == forth[::-1]
-    panel.back.click()
-    assert panel.sentence == forth[0]
-    for _ in range(8):
-        panel.step.click()
-    assert pictures == {panel.sentence: panel._picture.value}
+        panel.back.click()
+    assert [*back[::-1], panel.sentence] == [*forth, forth[0]]
+    assert step(panel, 8) == forth[1:]
+    assert panel._picture.value == picture
     panel.reset.click()
     assert panel.sentence == forth[0]
 
 
 def test_another_seed_replays_as_many_steps_and_another_prompt_begins_anew():
     panel = GenerationStepper()
-    for _ in range(5):
-        panel.step.click()
-    first = panel.sentence
+    first = step(panel, 5)[-1]
     panel.seed.value = 1
     assert panel.sentence.startswith("Step 5: ")
     assert panel.sentence != first
@@ -234,43 +177,36 @@ def test_the_random_number_falls_on_the_drawn_tokens_part_of_the_strip():
     panel = set_to(GenerationStepper(), "today Anna took the", (2.0, 30, 0.95))
     generator = torch.Generator().manual_seed(0)
     for _ in range(12):
-        panel.step.click()
+        (said,) = step(panel)
         u = torch.rand(1, 1, dtype=torch.float64, generator=generator).item()
         *before, drawn = text_of(panel)
-        scores = MODEL(torch.tensor([before]))[0, -1].tolist()
-        kept = kept_by_hand(scores, 2.0, 30, 0.95)
+        kept = kept_by_hand(MODEL(torch.tensor([before]))[0, -1].tolist(), 2.0, 30, 0.95)
         low = math.fsum(prob for token, prob in kept.items() if token < drawn)
         assert low <= u < low + kept[drawn]
+        assert f"u={u:.3f} draws " in said
+        assert f"({kept[drawn]:.3f})" in said
         strip = panel._figure.axes[0]
         assert list(strip.lines[0].get_xdata()) == [u, u]
-        assert f"u={u:.3f} draws " in panel.sentence
-        assert f"({kept[drawn]:.3f})" in panel.sentence
         parts = [path.vertices[:, 0] for path in strip.collections[0].get_paths()]
         assert any(np.allclose([part.min(), part.max()], [low, low + kept[drawn]], atol=1e-6) for part in parts)
 
 
 def test_beyond_the_context_the_panel_says_what_the_model_sees():
-    panel = set_to(GenerationStepper(), "", FILTERS[0])
-    for step in range(1, 35):
-        panel.step.click()
-        assert ("sees the last 32 tokens" in panel.sentence) == (step > 32)  # step 32 reads the mark and 31 more
-    assert "sees the last 32 tokens" in set_to(GenerationStepper(), LONG, FILTERS[0]).sentence
-    titles = [text.get_text() for text in set_to(TemperatureExplorer(), LONG, FILTERS[0])._figure.texts]
+    seen = ["sees the last 32 tokens" in said for said in step(set_to(GenerationStepper(), ""), 34)]
+    assert seen == [False] * 32 + [True] * 2  # step 32 reads the mark and 31 more
+    assert "sees the last 32 tokens" in set_to(GenerationStepper(), LONG).sentence
+    titles = [text.get_text() for text in set_to(TemperatureExplorer(), LONG)._figure.texts]
     assert titles[0].endswith("(sees 32 of 61 tokens)")
 
 
 def test_an_error_in_a_click_is_told_in_words_and_makes_no_step(monkeypatch):
-    def broken(*_):
-        raise ZeroDivisionError("no picture today")
-
     panel = GenerationStepper()
-    panel.step.click()
-    before = panel.sentence
+    (before,) = step(panel)
     with monkeypatch.context() as patch:
-        patch.setattr(generation_stepper, "one_draw", broken)
+        patch.setattr(generation_stepper, "one_draw", lambda *_: 1 / 0)
         panel.step.click()
-        assert "no picture today" in panel.sentence
-        assert "no picture today" in panel._picture.value
+        assert "ZeroDivisionError" in panel.sentence
+        assert "ZeroDivisionError" in panel._picture.value
     panel.prompt.value = "elephant"
     panel.step.click()
     assert "'elephant'" in panel.sentence
@@ -278,35 +214,21 @@ def test_an_error_in_a_click_is_told_in_words_and_makes_no_step(monkeypatch):
     assert panel.sentence == before
 
 
-def test_every_button_says_what_it_does():
-    panel = GenerationStepper()
-    for name in ("step", "back", "reset"):
-        button = getattr(panel, name)
-        assert button.description == name
-        assert len(button.tooltip) > 10
-
-
 # ---- the pictures
 
-WORDS = ["a", "$x$", "Anna", "“.”"]
+WORDS, EVEN = ["a", "$x$", "Anna", "“.”"], np.full(4, 0.25)
+AFTER = f"next token after: {(PARK * 3)[:60]}"
 DRAWN = {
-    "filtered": lambda: generation.filtered(
-        WORDS, [0.9, 0.05, 0, 0], [1.0, 0, 0, 0], 196, f"next token after: {(PARK * 3)[:60]}", "(T=1)"
-    ),
-    "before a draw": lambda: generation.one_draw(["<start>"], 0, np.full(4, 0.25), WORDS, [0, 1]),
-    "u at 0": lambda: generation.one_draw(["<start>", "a"], 0, np.full(4, 0.25), WORDS, [0, 1], 0.0, 0, "(T=1)"),
-    "u near 1": lambda: generation.one_draw(["x"] * 400, 300, np.full(4, 0.25), WORDS, [0, 1], 1 - 1e-12, 3),
+    "filtered": lambda: generation.filtered(WORDS, [0.9, 0.05, 0, 0], [1.0, 0, 0, 0], 196, AFTER, "(T=1)"),
+    "before a draw": lambda: generation.one_draw(["<start>"], 0, EVEN, WORDS, [0, 1]),
+    "u at 0": lambda: generation.one_draw(["<start>", "a"], 0, EVEN, WORDS, [0, 1], 0.0, 0, "(T=1)"),
+    "u near 1": lambda: generation.one_draw(["x"] * 400, 300, EVEN, WORDS, [0, 1], 1 - 1e-12, 3),
 }
 
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
-def test_nothing_is_cut_off_and_no_setting_changes(draw):
-    before = dict(matplotlib.rcParams)
-    fig = draw()
-    assert dict(matplotlib.rcParams) == before
-    needed = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer())  # inches
-    assert min(needed.x0, needed.y0) >= 0
-    assert (needed.x1, needed.y1) <= tuple(fig.get_size_inches())
+def test_nothing_is_cut_off(draw):
+    assert fits(draw())
 
 
 def test_a_drawn_token_is_always_among_the_bars():
@@ -316,21 +238,13 @@ def test_a_drawn_token_is_always_among_the_bars():
 
 
 def test_the_growing_text_shows_what_is_seen_and_what_is_new():
+    """Three lines in three colours that lie over each other: grey is out of sight, red is drawn last."""
     tokens = [f"w{number}" for number in range(60)] + ["."]
-    fig = generation.one_draw(tokens, 29, np.full(4, 0.25), WORDS, [0, 1], 0.6, 2)
+    fig = generation.one_draw(tokens, 29, EVEN, WORDS, [0, 1], 0.6, 2)
     shown = {text.get_color(): text.get_text() for text in fig.texts}
-    lines = {colour: text.split("\n") for colour, text in shown.items()}
-    assert {len(text) for text in lines.values()} == {3}
-    assert shown[generation.GREY].split()[-1] == "w28"
-    assert [colour for colour, text in shown.items() if "…" in text] == [generation.GREY]
-    assert shown["black"].split()[0] == "w29"
-    assert shown["black"].split()[-1] == "w59"
-    assert shown[generation.RED].split() == ["."]
-    together = "\n".join(
-        "".join(
-            max(letters) if max(letters) != generation.HARD_SPACE else min(letters)
-            for letters in zip(*rows, strict=True)
-        )
-        for rows in zip(*lines.values(), strict=True)
-    )
-    assert together.replace(generation.HARD_SPACE, " ").endswith("w57 w58\nw59.")
+    assert {text.count("\n") for text in shown.values()} == {2}
+    grey, black, red = (shown[colour].split() for colour in (generation.GREY, "black", generation.RED))
+    assert (grey[0], grey[-1], black, red) == ("…", "w28", [f"w{number}" for number in range(29, 60)], ["."])
+    written = [set(letters) - {generation.HARD_SPACE} for letters in zip(*shown.values(), strict=True)]
+    together = "".join(letters.pop() if letters else " " for letters in written)
+    assert together.endswith("w57 w58\nw59.")

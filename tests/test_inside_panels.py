@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from found_panels import panels
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from found_panels import fits, panels
 from matplotlib.colors import same_color
 
 from utils.inspection import attention_weights
@@ -66,10 +65,8 @@ def test_the_attention_explorer_draws_the_models_weights(layer, place):
     assert len(frames(story, RED)) == 1
     assert f"{wanted[place].max():.2f}" in panel.sentence
     target = int(wanted[place].argmax())
-    assert (
-        f"most at {f'“{LANGUAGE.vocab[STORY_IDS[target]]}” ({target})' if target else 'the start mark'}: "
-        in panel.sentence
-    )
+    named = f"“{LANGUAGE.vocab[STORY_IDS[target]]}” ({target})" if target else "the start mark"
+    assert f"most at {named}: " in panel.sentence
 
 
 def test_shades_follow_the_picked_words_weights_and_stop_at_it():
@@ -106,36 +103,24 @@ def test_the_lens_shows_each_layers_likeliest_words_and_ends_with_the_models_out
     assert len(frames(panel._figure.axes[1], GREEN)) == shown + 3
 
 
-def test_after_our_the_lens_goes_from_the_word_itself_to_the_place_of_the_story():
-    assert Lens().sentence == ("After “our” (14): our 1.00, then barn 0.92, then barn 1.00; in the story: barn 1.00")
-    assert AttentionExplorer().sentence == (
-        "Layer 0, head 0: “our” (14) looks most at “barn” (9): 0.94; the same word comes next"
-    )
-
-
-@pytest.mark.parametrize("make", PANELS)
-def test_an_empty_prompt_is_the_start_mark_alone(make):
-    panel = make()
-    panel.prompt.value = "  "
-    assert panel.error == ""
-    assert "the start mark" in panel.sentence
-    assert texts(panel._figure.axes[0]) == ["<start>"]
-    assert "in the story" not in panel.sentence
-    assert "comes next" not in panel.sentence
-
-
 @pytest.mark.parametrize("make", PANELS)
 def test_another_prompt_moves_to_its_last_word(make):
     panel = make()
+    first = panel.sentence
     panel.prompt.value = "Once anna took the red ball to our park. at our"
     assert (panel.word.value, panel.word.max) == (12, 12)
     assert "“our” (12)" in panel.sentence
     panel.word.value = 5
     assert "“red” (5)" in panel.sentence
-    panel.prompt.value = ""
-    assert panel.word.max == 1
+    panel.prompt.value = "  "
+    assert (panel.error, panel.word.max) == ("", 1)
+    assert "the start mark" in panel.sentence
+    assert texts(panel._figure.axes[0]) == ["<start>"]
+    assert not re.search("in the story|comes next", panel.sentence)
     panel.prompt.value = STORY
     assert (panel.word.value, panel.word.max) == (31, 31)
+    panel.word.value = 14
+    assert panel.sentence == first
 
 
 @pytest.mark.parametrize(
@@ -146,34 +131,20 @@ def test_a_prompt_that_cannot_be_read_is_told_in_words_and_mended_by_the_next(ma
     panel = make()
     good = panel.sentence
     panel.prompt.value = prompt
-    assert words in panel.sentence.replace("&#x27;", "'")
-    assert "<img" not in panel._picture.value
-    assert "Traceback" not in panel._picture.value
+    assert words in panel.sentence
     panel.prompt.value = STORY
-    assert panel.error == ""
-    assert panel.sentence == good
-    assert panel._picture.value.count("<img") == 1
+    assert (panel.error, panel.sentence) == ("", good)
 
 
 @pytest.mark.parametrize(
-    "prompt", [" ".join(["yesterday", "surprised", "squirrel"] * 10 + ["sunset"] * 2), "umbrella " * 32]
+    "prompt", ["once Anna", "yesterday surprised squirrel " * 10 + "sunset sunset", "umbrella " * 32]
 )
 @pytest.mark.parametrize("make", PANELS)
-def test_sentences_fit_whatever_the_words_are(make, prompt):
+def test_whatever_the_words_are_they_fit(make, prompt):
     panel = make()
     panel.prompt.value = prompt
-    for place in (0, 1, 12, 31):
+    assert panel.error == ""
+    assert fits(panel._figure)
+    for place in range(panel.word.max):
         panel.word.value = place
-        assert panel.error == ""
         assert len(panel.sentence) <= 110, panel.sentence
-
-
-@pytest.mark.parametrize("prompt", [STORY, "", "once Anna", "surprised " * 32])
-@pytest.mark.parametrize("make", PANELS)
-def test_nothing_is_cut_off_at_the_edge(make, prompt):
-    panel = make()
-    panel.prompt.value = prompt
-    needed = panel._figure.get_tightbbox(FigureCanvasAgg(panel._figure).get_renderer())
-    width, height = panel._figure.get_size_inches()
-    assert 0 <= needed.x0 < needed.x1 <= width
-    assert 0 <= needed.y0 < needed.y1 <= height

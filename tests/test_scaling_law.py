@@ -34,8 +34,7 @@ SIZES = [700, 2_000, 5_000, 17_000, 60_000]
 @pytest.mark.parametrize("slope", [-0.7, -0.076, 0.5])
 def test_an_exact_power_law_is_found(slope):
     law = fit_power_law(SIZES, [3.5 * size**slope for size in SIZES])
-    assert law.slope == pytest.approx(slope)
-    assert law.intercept == pytest.approx(math.log(3.5))
+    assert (law.slope, law.intercept) == pytest.approx((slope, math.log(3.5)))
     assert law.residuals == pytest.approx([0] * 5, abs=1e-9)
     assert law(1e6) == pytest.approx(3.5 * 1e6**slope)
     assert law(np.array([1, 10])) == pytest.approx([3.5, 3.5 * 10**slope])
@@ -44,16 +43,8 @@ def test_an_exact_power_law_is_found(slope):
 def test_the_fit_is_that_of_least_squares():
     gaps = np.exp(np.random.default_rng(0).normal(size=5))
     law = fit_power_law(np.array(SIZES), gaps)
-    slope, intercept = np.polyfit(np.log(SIZES), np.log(gaps), 1)
-    assert (law.slope, law.intercept) == pytest.approx((slope, intercept))
+    assert (law.slope, law.intercept) == pytest.approx(tuple(np.polyfit(np.log(SIZES), np.log(gaps), 1)))
     assert law.residuals == pytest.approx(np.log(gaps) - np.log(law(SIZES)))
-    assert sum(law.residuals) == pytest.approx(0, abs=1e-9)
-
-
-def test_a_bend_shows_in_the_residuals():
-    bent = [math.exp(-0.1 * (math.log(size) - 8) ** 2) for size in SIZES]
-    signs = np.sign(fit_power_law(SIZES, bent).residuals)
-    assert signs.tolist() == [-1, 1, 1, 1, -1]
 
 
 @pytest.mark.parametrize(
@@ -126,19 +117,13 @@ def test_the_sizes_are_those_of_the_models(width):
     assert point.n_params("without both tables") == body == point.n_params() - 130 * width
 
 
-def test_one_rule_gives_every_learning_rate():
-    assert [round(learning_rate(width), 4) for width in WIDTHS] == [0.02, 0.02, 0.02, 0.0141, 0.01]
-
-
 def test_the_shipped_file_is_of_this_recipe():
     written = json.loads(scaling_law.MEASUREMENTS.read_text(encoding="utf-8"))
-    assert written["recipe"] == {"steps": 800, "batch_size": 512, "seeds": [0, 1, 2]}
-    assert written["recipe"] == {
-        "steps": scaling_law.STEPS, "batch_size": scaling_law.BATCH, "seeds": list(scaling_law.SEEDS),
-    }  # fmt: skip
-    points = written["measurements"]
+    recipe, points = written["recipe"], written["measurements"]
+    assert recipe == {"steps": scaling_law.STEPS, "batch_size": scaling_law.BATCH, "seeds": list(SEEDS)}
     assert [point["width"] for point in points] == list(WIDTHS)
     assert [point["lr"] for point in points] == [round(learning_rate(width), 5) for width in WIDTHS]
+    assert [round(learning_rate(width), 4) for width in WIDTHS] == [0.02, 0.02, 0.02, 0.0141, 0.01]
     assert {len(point[name]) for point in points for name in ("gaps", "held")} == {len(SEEDS)}
 
 
@@ -181,22 +166,19 @@ def test_trained_again_a_small_model_has_the_same_gap():
 
 
 def test_training_leaves_the_callers_random_numbers_and_threads_alone():
-    threads = torch.get_num_threads()
+    threads, seen = torch.get_num_threads(), []
     torch.manual_seed(5)
     wanted = torch.rand(3)
     torch.manual_seed(5)
     torch.set_num_threads(2)
     try:
-        seen = []
         model = trained(4, seed=1, steps=2, progress=False, watch=lambda _: seen.append(torch.get_num_threads()))
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(threads)
     assert seen == [1, 1]
     assert torch.equal(torch.rand(3), wanted)
-    assert model.config == config(4)
-    assert measure(4, seed=1, steps=2, progress=False) == gap(model)
-    assert measure(4, seed=2, steps=2, progress=False) != gap(model)
+    assert measure(4, seed=1, steps=2, progress=False) == gap(model) != measure(4, seed=2, steps=2, progress=False)
 
 
 def test_a_book_that_a_model_holds_whole_leaves_no_gap():
@@ -206,7 +188,6 @@ def test_a_book_that_a_model_holds_whole_leaves_no_gap():
     assert model.config.vocab_size == 16
     assert facts_held(model, book).all()
     assert 0 <= gap(model, book) < 0.01
-    assert measure(16, steps=300, book=book, progress=False) == gap(model, book)
 
 
 @pytest.mark.parametrize(

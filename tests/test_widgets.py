@@ -1,6 +1,7 @@
 """Panels: every control at every value, the sentence's numbers, errors in words, one live panel a cell."""
 
 import inspect
+import itertools
 import json
 import re
 import subprocess
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import ipywidgets
 import pytest
 import torch
-from found_panels import panels
+from found_panels import fits, panels
 from IPython.core.completer import IPCompleter, provisionalcompleter
 from matplotlib import pyplot
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -36,6 +37,7 @@ def trained_monitor():
 
 
 PANELS = [*panels(), trained_monitor]
+LONG_WORDS = "surprised " * 32  # as many as the course model reads
 
 
 def controls(panel):
@@ -45,7 +47,7 @@ def controls(panel):
         if isinstance(widget, ipywidgets.ValueWidget) and not isinstance(widget, ipywidgets.HTML):
             options = getattr(widget, "options", None)
             values = [getattr(widget, "min", None), getattr(widget, "max", None)]
-            values = ["", widget.value, "yesterday"] if isinstance(widget, ipywidgets.Text) else values
+            values = ["", widget.value, LONG_WORDS] if isinstance(widget, ipywidgets.Text) else values
             values = [f"{widget.value}\n", widget.value] if isinstance(widget, ipywidgets.Textarea) else values
             if isinstance(widget, ipywidgets.FloatLogSlider):
                 values = [widget.base**power for power in values]
@@ -54,6 +56,12 @@ def controls(panel):
                 values = values if len(values) <= 20 else [*values[:: len(values) // 5], values[-1]]
             found[name] = widget, values
     return found
+
+
+def first_control(panel):
+    """A control, another value for it than it has, and its own."""
+    widget, values = next(iter(controls(panel).values()))
+    return widget, next(value for value in values if value != widget.value), widget.value
 
 
 def all_inside(widget):
@@ -69,6 +77,15 @@ def fresh():
     panel_module._made.clear()
 
 
+def assert_drawn(panel):
+    """A picture with its sentence, which fits everywhere that it is shown."""
+    assert panel.error == ""
+    assert repr(panel) == panel.sentence
+    assert len(panel.sentence) <= REPR_LENGTH
+    assert panel.sentence in panel._picture.value.replace("&#x27;", "'")
+    assert panel._picture.value.count("<img") == 1
+
+
 @pytest.mark.parametrize("make", PANELS)
 def test_every_value_of_every_control_is_drawn(make):
     panel = make()
@@ -76,53 +93,60 @@ def test_every_value_of_every_control_is_drawn(make):
     for widget, values in controls(panel).values():
         for value in values:
             widget.value = value
-            assert panel.error == ""
-            assert panel.sentence in panel._picture.value.replace("&#x27;", "'")
-            assert panel._picture.value.count("<img") == 1
+            assert_drawn(panel)
 
 
 @pytest.mark.parametrize("make", PANELS)
-def test_every_control_is_an_attribute_with_a_description_and_the_repr_fits(make):
+def test_wherever_the_controls_end_everything_fits_and_the_picture_keeps_its_size(make):
+    panel = make()
+    sizes = set()
+    ends = [[(widget, value) for value in (values[0], values[-1])] for widget, values in controls(panel).values()]
+    for settings in itertools.product(*ends):
+        for widget, value in settings:
+            widget.value = value
+        assert_drawn(panel)
+        assert fits(panel._figure)
+        sizes.add(re.search(r'width="\d+" height="\d+"', panel._picture.value).group())
+    assert len(sizes) == 1
+
+
+@pytest.mark.parametrize("make", PANELS)
+def test_every_control_is_an_attribute_with_a_description(make):
     panel = make()
     named = [part for name, part in vars(panel).items() if not name.startswith("_")]
     for part in all_inside(panel):
         if isinstance(part, (ipywidgets.ValueWidget, ipywidgets.Button)) and part is not panel._picture:
             assert part.description, f"a {type(part).__name__} has no description"
             assert part in named, f"the control {part.description} is no attribute of the panel"
-    for widget, values in controls(panel).values():
-        for value in values:
-            widget.value = value
-            assert repr(panel) == panel.sentence
-            assert len(panel.sentence) <= REPR_LENGTH
+            assert part.tooltip or not isinstance(part, ipywidgets.Button), f"{part.description} has no tooltip"
 
 
 @pytest.mark.parametrize("make", PANELS)
 def test_an_error_while_drawing_is_told_in_words_and_mended_by_the_next_picture(make, monkeypatch):
     panel = make()
-    widget, values = next(iter(controls(panel).values()))
-    others = [value for value in values if value != widget.value]
+    widget, other, own = first_control(panel)
+    height = round(90 * panel._figure.get_size_inches()[1])
     with monkeypatch.context() as patch:
         patch.setattr(panel, "picture", lambda: 1 / 0)
-        widget.value = others[0]
+        widget.value = other
     assert panel.sentence == "This picture could not be drawn. ZeroDivisionError: division by zero"
     for page in (panel._picture.value, panel._repr_mimebundle_()["text/html"]):
         assert panel.sentence in page
-        assert 'role="alert"' in page
+        assert f'role="alert" style="min-height:calc({height}px' in page  # as much space as a picture
         assert "<img" not in page
-    widget.value = others[-1]
-    widget.value = values[0]
-    assert panel.error == ""
-    assert panel._picture.value.count("<img") == 1
+    widget.value = own
+    assert_drawn(panel)
 
 
 @pytest.mark.parametrize("make", PANELS)
 def test_many_redraws_leave_no_figure_and_no_warning(make):
     panel = make()
-    widget, values = next(iter(controls(panel).values()))
+    widget, *values = first_control(panel)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for step in range(25):
-            widget.value = values[step % len(values)]
+        for _ in range(12):
+            for value in values:
+                widget.value = value
     assert pyplot.get_fignums() == []
 
 
@@ -194,56 +218,43 @@ def test_random_rows_are_those_of_a_fresh_gpt():
     assert torch.equal(rows, table_explorer.random_rows(1600))
 
 
-def drawn_loss(monitor):
-    """The training losses in a monitor's picture."""
-    return list(monitor._figure.axes[0].lines[0].get_ydata())
+def drawn_lines(monitor):
+    """The losses in a monitor's picture: training, and held out and the floor if they are there."""
+    return [list(line.get_ydata()) for line in monitor._figure.axes[0].lines]
 
 
-def test_the_training_monitor_says_the_last_losses():
-    monitor = widgets.TrainingMonitor()
+def test_the_training_monitor_says_the_last_losses_and_smooths_what_it_draws():
+    monitor = widgets.TrainingMonitor(floor=0.61)
     assert "has not begun" in monitor.sentence
     monitor.update(History([4.0, 2.346]))
     assert monitor.sentence == "Step 2: training loss 2.35."
     monitor.finish(HISTORY)
-    assert monitor.sentence == repr(monitor) == "Step 4: training loss 1.00, held out 1.25."
-    assert drawn_loss(monitor) == HISTORY.train_loss
+    assert drawn_lines(monitor)[:2] == [HISTORY.train_loss, HISTORY.valid_loss]
+    monitor.smoothing.value = 2
+    assert monitor.sentence == "Step 4: training loss 1.00, held out 1.25."
+    train, valid, floor = drawn_lines(monitor)
+    assert (train, valid, set(floor)) == ([4.0, 3.0, 2.5, 2.0], [2.5, 1.25], {0.61})
 
 
 def test_the_training_monitor_draws_at_most_twice_a_second(monkeypatch):
-    now = SimpleNamespace(monotonic=lambda: clock[0])
-    monkeypatch.setattr(training_monitor, "time", now)
+    monkeypatch.setattr(training_monitor, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     clock, monitor, seen = [1000.0], widgets.TrainingMonitor(), []
     for step in range(1, 101):
         monitor.update(History([5.0] * step))
-        seen.append(len(drawn_loss(monitor)))
+        seen.append(len(drawn_lines(monitor)[0]))
         clock[0] += 0.06
-    assert seen[:10] == [1] * 9 + [10]
-    assert len(set(seen)) == 12
-    assert len(drawn_loss(monitor)) == 100
-    clock[0] += 0.01
+    assert seen == [1 + 9 * (step // 9) for step in range(100)]  # 0.54 seconds from picture to picture
     monitor.update(History([5.0] * 101))
-    assert len(drawn_loss(monitor)) == 100
+    assert len(drawn_lines(monitor)[0]) == 100
     monitor.finish(History([5.0] * 101))
-    assert len(drawn_loss(monitor)) == 101
-
-
-def test_the_training_monitor_smooths_what_it_draws():
-    monitor = trained_monitor()
-    monitor.smoothing.value = 2
-    assert drawn_loss(monitor) == [4.0, 3.0, 2.5, 2.0]
-    assert "training loss 1.00" in monitor.sentence
-    assert list(monitor._figure.axes[0].lines[1].get_ydata()) == [2.5, 1.25]
-    assert set(monitor._figure.axes[0].lines[2].get_ydata()) == {0.61}
+    assert len(drawn_lines(monitor)[0]) == 101
 
 
 def test_a_run_watched_by_the_monitor_goes_on_when_a_picture_fails(monkeypatch):
-    def broken(*_):
-        raise ZeroDivisionError("no picture")
-
     monitor = widgets.TrainingMonitor()
-    monkeypatch.setattr(training_monitor, "losses", broken)
+    monkeypatch.setattr(training_monitor, "losses", lambda *_: 1 / 0)
     monitor.update(HISTORY)
-    assert "no picture" in monitor.error
+    assert "ZeroDivisionError" in monitor.error
 
 
 def run_as_cell(monkeypatch, cell, run):
@@ -255,8 +266,7 @@ def run_as_cell(monkeypatch, cell, run):
 @pytest.mark.parametrize("make", PANELS)
 def test_a_cell_run_again_leaves_one_live_panel(make, monkeypatch):
     run_as_cell(monkeypatch, "mine", "first")
-    old = make()
-    parts = [part for part in all_inside(old) if isinstance(part, ipywidgets.Widget)]
+    parts = [part for part in all_inside(make()) if isinstance(part, ipywidgets.Widget)]
     run_as_cell(monkeypatch, "mine", "second")
     assert make().comm is not None
     assert [part.comm for part in parts] == [None] * len(parts)
@@ -265,7 +275,7 @@ def test_a_cell_run_again_leaves_one_live_panel(make, monkeypatch):
 def test_running_a_cell_again_closes_its_last_panels_and_no_others(monkeypatch):
     run_as_cell(monkeypatch, "other", "r0")
     other, alive = widgets.TableExplorer(), []
-    for run in range(20):
+    for run in range(5):
         run_as_cell(monkeypatch, "mine", f"r{run + 1}")
         first, second = widgets.TableExplorer(), widgets.Quiz("00")
         alive.append(len(ipywidgets.widget._instances))
@@ -274,9 +284,7 @@ def test_running_a_cell_again_closes_its_last_panels_and_no_others(monkeypatch):
     assert all(part.comm is not None for part in (first, second, other, other.width, second.questions[0].choice))
     run_as_cell(monkeypatch, "mine", "last")
     widgets.TableExplorer()
-    assert first.comm is None
-    assert first.width.comm is None
-    assert second.questions[0].choice.comm is None
+    assert [part.comm for part in (first, first.width, second.questions[0].choice)] == [None] * 3
     assert other.comm is not None
 
 
