@@ -21,9 +21,13 @@ def replace_file(path, write: Callable[[Path], object] | bytes | str) -> None:
     """Write a file so that a reader finds the old one or the new one, never half of one.
 
     write: what the file is to hold (a str as UTF-8), or a function that writes all of it to the path that it is given.
-    An error or an interrupt leaves the old file and nothing else. Raises OSError.
+    An error or an interrupt leaves the old file and nothing else. A link stays one: the file that it leads to is
+    written. Raises OSError, for a folder or a device too.
     """
-    with written_beside(Path(path), write) as temporary:
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no file, so nothing is written in its place; give the name of a file.")
+    with written_beside(path, write) as temporary:
         os.replace(temporary, path)
 
 
@@ -60,11 +64,18 @@ def written_beside(path: Path, write: Callable[[Path], object] | bytes | str) ->
             write(temporary)
         else:
             temporary.write_bytes(write.encode() if isinstance(write, str) else write)
+        temporary.chmod(0o666 & ~_umask())  # safetensors keeps its files from everyone else
         with temporary.open("rb+") as file:  # on the disk before it has its name, also where the power fails
             os.fsync(file.fileno())
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _umask():
+    mask = os.umask(0)  # it cannot be read without being set
+    os.umask(mask)
+    return mask
 
 
 def remove_unfinished(folder: Path) -> None:
