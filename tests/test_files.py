@@ -47,6 +47,7 @@ def test_a_link_stays_a_link_and_its_file_is_written(tmp_path):
     assert (tmp_path / "elsewhere/file").read_text(encoding="utf-8") == "new"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
 def test_what_is_no_file_is_left_alone(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for target in (tmp_path, tmp_path / "pipe"):
@@ -55,6 +56,7 @@ def test_what_is_no_file_is_left_alone(tmp_path):
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 def test_others_may_read_what_the_system_lets_them_read(tmp_path):
     before = os.umask(0o027)
     try:

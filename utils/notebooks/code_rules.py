@@ -182,7 +182,7 @@ def definitions(node: ast.Module) -> list[str]:
 
 @lru_cache(maxsize=1)
 def library() -> dict[str, str]:
-    """Map each public function or class of utils/ to its file; the course's own tools and its exercises are left out."""
+    """Map each public function or class of utils/ to its file; its tools and its exercises are left out."""
     names = {}
     for path in sorted(UTILS.rglob("*.py")):
         where = path.relative_to(UTILS)
