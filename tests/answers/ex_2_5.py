@@ -31,12 +31,6 @@ def _starts_again(x, ln_1, attn, ln_2, mlp):
     return x + mlp(ln_2(h))
 
 
-def _hands_attention_on(x, ln_1, attn, ln_2, mlp):
-    found = attn(ln_1(x))
-    x = x + found
-    return x + mlp(ln_2(found))
-
-
 RIGHT = [
     _pre_norm,
     _AsModule(),
@@ -46,7 +40,6 @@ RIGHT = [
 ]
 WRONG = [
     ("look    line 3", _starts_again),
-    ("look    line 4", _hands_attention_on),
     ("computed and dropped", _drops_the_first_half),
     ("`x` in place", _adds_in_place),
     ("`ln_2` is not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + mlp(ln_1(h))),
