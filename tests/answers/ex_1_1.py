@@ -30,28 +30,20 @@ def _rows_below_each_other(ids, vocab_size):
     return (columns == ids).float()
 
 
-def _changes_ids(ids, vocab_size):
-    rows = _with_a_loop(ids, vocab_size)
-    ids += 1
-    return rows
-
-
 RIGHT = [
     _with_a_loop,
-    lambda ids, vocab_size: F.one_hot(ids, vocab_size).double(),
     lambda ids, vocab_size: np.eye(vocab_size)[ids.numpy()],
     lambda ids, vocab_size: [[float(column == token) for column in range(vocab_size)] for token in ids],
     lambda ids, vocab_size: [torch.eye(vocab_size, requires_grad=True)[token] for token in ids],
-    lambda ids, vocab_size: torch.eye(vocab_size, dtype=torch.bfloat16)[ids],
-    lambda ids, vocab_size: torch.eye(vocab_size)[ids].to_sparse(),
+    lambda ids, vocab_size: torch.eye(vocab_size, dtype=torch.bfloat16)[ids].to_sparse(),
 ]
 WRONG = [
     ("as whole numbers", lambda ids, vocab_size: F.one_hot(ids, vocab_size)),
     ("look    line 3", _returns_in_the_loop),
     ("look    line 3", _up_to_the_id),
     ("look    line 3", _rows_below_each_other),
-    ("`ids` in place", _changes_ids),
-    ("`vocab_size` is not used", lambda ids, vocab_size: ids),
+    ("`ids` in place", lambda ids, vocab_size: torch.eye(vocab_size)[ids.zero_()]),
+    ("`vocab_size` is not used", lambda ids, vocab_size: F.one_hot(ids)),
     ("numbers are wanted", lambda ids, vocab_size: torch.eye(vocab_size)[ids].to(torch.complex64)),
     ("infinity", lambda ids, vocab_size: 1 / (1 - torch.eye(vocab_size)[ids])),
     ("numbers are wanted", lambda ids, vocab_size: "one-hot"),

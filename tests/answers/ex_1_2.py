@@ -42,10 +42,6 @@ class _Odd:
     __hash__ = None
 
 
-def _row_by_row(x, table):
-    return torch.stack([torch.dot(x, row) for row in table])
-
-
 def _along_the_rows(x, table):
     products = x[..., None, :] * table
     return products.sum(-2)
@@ -57,7 +53,6 @@ def _not_turned(x, table):
 
 RIGHT = [
     lambda x, table: x @ table.T,
-    lambda x, table: torch.einsum("...d,vd->...v", x, table),
     lambda x, table: (table @ x.unsqueeze(-1)).squeeze(-1),
     lambda x, table: (x.double() @ table.double().T).tolist(),
     functools.partial(lambda scale, x, table: scale * (x @ table.T), 1),
@@ -67,13 +62,10 @@ RIGHT = [
 ]
 WRONG = [
     ("cosines", lambda x, table: F.cosine_similarity(x[..., None, :], table, dim=-1)),
-    ("distances", lambda x, table: (x[..., None, :] - table).pow(2).sum(-1).sqrt()),
     ("right for the shape (2,), and not for (2, 2)", lambda x, table: table @ x),
-    ("right for the shape (2,), and not for (2, 2)", _row_by_row),
     ("look    line 3", _along_the_rows),
     ("look    line 2", _not_turned),
     ("rounded", lambda x, table: (x @ table.T).round(decimals=2)),
-    ("single number", lambda x, table: (x * table).sum()),
     ("async def", _later),
     ("generator", _yields),
     ("raised Stop: enough", _stops),

@@ -8,22 +8,16 @@ from torch import nn
 
 def _tie(model):
     model.lm_head.weight = model.wte.weight
-
-
-def _tie_and_return(model):
-    model.lm_head.weight = model.wte.weight
     return model
 
 
-def _new_head(model):
-    model.lm_head = nn.Linear(4, 6, bias=False)
+def _new_head(model, bias=False):
+    model.lm_head = nn.Linear(4, 6, bias=bias)
     model.lm_head.weight = model.wte.weight
 
 
 def _by_way_of_a_new_one(model):
-    table = nn.Parameter(model.wte.weight.detach().clone())
-    model.wte.weight = table
-    model.lm_head.weight = table
+    model.wte.weight = model.lm_head.weight = nn.Parameter(model.wte.weight.detach().clone())
 
 
 def _backwards(model):
@@ -43,24 +37,8 @@ def _copy_values(model):
         model.lm_head.weight.copy_(model.wte.weight)
 
 
-def _another_model(model):
-    twin = copy.deepcopy(model)
-    twin.lm_head.weight = twin.wte.weight
-    return twin
-
-
-def _frozen(model):
-    model.lm_head.weight = model.wte.weight
-    model.wte.weight.requires_grad_(False)
-
-
 def _one_layer(model):
     model.lm_head = model.wte
-
-
-def _with_a_bias(model):
-    model.lm_head = nn.Linear(4, 6)
-    model.lm_head.weight = model.wte.weight
 
 
 def _new_numbers(model):
@@ -72,23 +50,12 @@ def _bare(model):
     model.lm_head.weight = model.wte.weight.data
 
 
-def _without_weight(model):
-    model.wte.weight = None
-
-
 def _broken_forward(model):
-    model.lm_head.weight = model.wte.weight
-    model.forward = lambda ids: model.wte(ids) @ model.lm_head
-
-
-def _not_to_be_copied(model):
-    model.lm_head.weight = model.wte.weight
-    model.extra = (number for number in range(3))
+    _tie(model).forward = lambda ids: model.wte(ids) @ model.lm_head
 
 
 RIGHT = [
     _tie,
-    _tie_and_return,
     _new_head,
     _by_way_of_a_new_one,
     lambda model: setattr(model.lm_head, "weight", model.wte.weight),
@@ -96,16 +63,16 @@ RIGHT = [
 ]
 WRONG = [
     ("made backwards", _backwards),
-    ("two different tensors", _compared),
+    ("look    line 2", _compared),
     ("two Parameters", _share_memory),
     ("two tables", _copy_values),
-    ("another model", _another_model),
-    ("what requires a gradient", _frozen),
+    ("another model", lambda model: _tie(copy.deepcopy(model))),
+    ("what requires a gradient", lambda model: _tie(model).wte.weight.requires_grad_(False) and None),
     ("keep both layers", _one_layer),
-    ("a bias now", _with_a_bias),
+    ("leave the rest as it was", lambda model: _new_head(model, bias=True)),
     ("new numbers", _new_numbers),
-    ("a plain tensor now", _bare),
-    ("lost its weight", _without_weight),
+    ("no weight that learns", _bare),
+    ("no weight that learns", lambda model: setattr(model.wte, "weight", None)),
     ("no longer runs", _broken_forward),
-    ("no longer can be copied", _not_to_be_copied),
+    ("cannot be copied", lambda model: setattr(_tie(model), "extra", (n for n in "ab"))),
 ]

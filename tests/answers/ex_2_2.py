@@ -20,18 +20,9 @@ def _looks_ahead(n_tokens):
     return square.tril(1).bool()
 
 
-def _one_too_few(n_tokens):
-    mask = torch.zeros(n_tokens, n_tokens, dtype=torch.bool)
-    for row in range(n_tokens):
-        mask[row, :row] = True
-    return mask
-
-
 RIGHT = [
     _filled,
-    lambda n_tokens: torch.ones(n_tokens, n_tokens).tril() == 1,
     lambda n_tokens: ~torch.ones(n_tokens, n_tokens, dtype=torch.bool).triu(1),
-    lambda n_tokens: torch.arange(n_tokens)[:, None] >= torch.arange(n_tokens),
     lambda n_tokens: np.tri(n_tokens, dtype=bool),
     lambda n_tokens: [[column <= row for column in range(n_tokens)] for row in range(n_tokens)],
     lambda n_tokens: _minus_infinity(n_tokens) == 0,
@@ -40,7 +31,7 @@ WRONG = [
     ("as numbers", lambda n_tokens: np.tri(n_tokens, dtype=int)),
     ("to add to the scores", _minus_infinity),
     ("to add to the scores", lambda n_tokens: -1e9 * (1 - torch.ones(n_tokens, n_tokens).tril())),
-    ("look at itself", _one_too_few),
+    ("look at itself", lambda n_tokens: torch.arange(n_tokens)[:, None] > torch.arange(n_tokens)),
     ("look    line 3", _looks_ahead),
     ("the shape is (1, 1, 3, 3)", lambda n_tokens: _filled(n_tokens)[None, None]),
     ("infinity", lambda n_tokens: torch.ones(n_tokens, n_tokens).tril().log() + 1),

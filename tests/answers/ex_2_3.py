@@ -11,8 +11,8 @@ def _scores(q, k):
     return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
 
 
-def _masked(scores, with_=float("-inf")):
-    return scores.masked_fill(torch.tril(torch.ones_like(scores)) == 0, with_)
+def _masked(scores):
+    return scores.masked_fill(torch.tril(torch.ones_like(scores)) == 0, float("-inf"))
 
 
 def _attend(q, k, v):
@@ -22,11 +22,6 @@ def _attend(q, k, v):
 def _renormalised(q, k, v):
     weights = torch.tril(_scores(q, k).softmax(-1))
     return weights / weights.sum(-1, keepdim=True) @ v
-
-
-def _added_mask(q, k, v):
-    mask = torch.full((q.shape[-2],) * 2, -1e9).triu(1)
-    return (_scores(q, k) + mask).softmax(-1) @ v
 
 
 def _in_numpy(q, k, v):
@@ -47,54 +42,33 @@ def _multiplied_infinity(q, k, v):
     return (_scores(q, k) - forbidden * torch.inf).softmax(-1) @ v
 
 
-def _spoils_q(q, k, v):
-    q /= math.sqrt(q.shape[-1])
-    return _masked(q @ k.mT).softmax(-1) @ v
-
-
-def _the_librarys(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-
-
 def _root_of_the_tokens(q, k, v):
-    n_tokens, d_head = q.shape[-2:]
-    assert d_head
+    n_tokens = q.shape[-2]
     scores = q @ k.transpose(-2, -1) / n_tokens**0.5
-    ahead = torch.ones(n_tokens, n_tokens, dtype=torch.bool).triu(1)
-    return scores.masked_fill(ahead, -torch.inf).softmax(-1) @ v
+    return _masked(scores).softmax(-1) @ v
 
 
 def _down_the_columns(q, k, v):
-    n_tokens, d_head = q.shape[-2:]
-    scores = q @ k.transpose(-2, -1) / d_head**0.5
-    ahead = torch.ones(n_tokens, n_tokens, dtype=torch.bool).triu(1)
-    return scores.masked_fill(ahead, -torch.inf).softmax(-2) @ v
-
-
-def _width_from_the_front(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[1] ** 0.5
-    ahead = torch.ones_like(scores).triu(1).bool()
-    return scores.masked_fill(ahead, -torch.inf).softmax(-1) @ v
+    scores = _masked(_scores(q, k))
+    return scores.softmax(-2) @ v
 
 
 RIGHT = [
     _attend,
     _renormalised,
-    _added_mask,
     _in_numpy,
     lambda q, k, v: _masked(q / q.shape[-1] ** 0.25 @ (k / k.shape[-1] ** 0.25).mT).softmax(-1) @ v,
-    lambda q, k, v: torch.einsum("...ts,...sd->...td", _masked(_scores(q, k)).softmax(-1), v),
+    lambda q, k, v: (_scores(q, k) + torch.full((q.shape[-2],) * 2, -1e9).triu(1)).softmax(-1) @ v,
     lambda q, k, v: _attend(q, k, v).requires_grad_(),
 ]
 WRONG = [
     ("its root is wanted", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
-    ("asks for it without", _the_librarys),
+    ("asks for it without", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
     ("`.T` turns all", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
     ("minus infinity times 0", _multiplied_infinity),
-    ("look    line 4", _root_of_the_tokens),
-    ("look    line 5", _down_the_columns),
-    ("look    line 2", _width_from_the_front),
+    ("look    line 2", _root_of_the_tokens),
+    ("look    line 3", _down_the_columns),
     ("right for the shape (1, 2, 2, 2), and not for (2, 4)", _only_four_dimensions),
-    ("`q` in place", _spoils_q),
+    ("`q` in place", lambda q, k, v: _attend(q.div_(2), k, v)),
     ("`q` and `k` are not used", lambda q, k, v: v.cumsum(-2) / torch.arange(1, v.shape[-2] + 1)[:, None]),
 ]

@@ -15,20 +15,9 @@ def _merge(x):
     return x.transpose(1, 2).contiguous().view(B, T, H * d_head)
 
 
-def _split_by_slices(x, n_head):
-    width = x.shape[-1] // n_head
-    return torch.stack([x[..., h * width : (h + 1) * width] for h in range(n_head)], dim=1)
-
-
 def _view_after_an_exchange(x):
     B, H, T, d_head = x.shape
     return x.transpose(1, 2).view(B, T, H * d_head)
-
-
-def _spoils_x(x, n_head):
-    heads = _split(x, n_head).contiguous()
-    x.zero_()
-    return heads
 
 
 def _width_last_but_one(x, n_head):
@@ -41,17 +30,9 @@ def _joins_words_too(x):
     return joined.flatten(1)
 
 
-def _splits_along_the_words(x, n_head):
-    return torch.stack(x.chunk(n_head, dim=1), dim=1)
-
-
 RIGHT = [
     (_split, _merge),
-    (_split_by_slices, lambda x: torch.cat(list(x.unbind(1)), dim=-1)),
-    (
-        lambda x, n_head: torch.stack(x.chunk(n_head, dim=-1), 1).double(),
-        lambda x: torch.cat([x[:, h] for h in range(x.shape[1])], dim=2),
-    ),
+    (lambda x, n_head: torch.stack(x.chunk(n_head, dim=-1), 1).double(), lambda x: torch.cat([*x.unbind(1)], dim=-1)),
     (
         lambda x, n_head: x.numpy().reshape(*x.shape[:2], n_head, -1).transpose(0, 2, 1, 3),
         lambda x: x.numpy().swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1),
@@ -62,16 +43,14 @@ RIGHT = [
     ),
 ]
 WRONG = [
-    ("before the batch", (lambda x, n_head: x.chunk(n_head, dim=-1), _merge)),
-    ("`split_heads`: the shape is (2, 2, 2)", (lambda x, n_head: _split(x, n_head).flatten(0, 1), _merge)),
+    ("(2, 1, 2, 2), and (1, 2, 2, 2) is wanted", (lambda x, n_head: x.chunk(n_head, dim=-1), _merge)),
     (
         "`split_heads`: your result does not change with `x`",
-        (lambda x, n_head: torch.zeros(len(x), n_head, x.shape[1], 2), _merge),
+        (lambda x, H: torch.zeros(len(x), H, x.shape[1], 2), _merge),
     ),
     ("look    line 3 of `_width_last_but_one`", (_width_last_but_one, _merge)),
-    ("look    line 2 of `_splits_along_the_words`", (_splits_along_the_words, _merge)),
     ("look    line 3 of `_joins_words_too`", (_split, _joins_words_too)),
     ("Use .reshape", (_split, _view_after_an_exchange)),
-    ("`x` in place", (_spoils_x, _merge)),
+    ("`x` in place", (lambda x, n_head: _split(x.zero_(), n_head), _merge)),
     ("`merge_heads`: your function returns None", (_split, lambda x: None if x.numel() else x)),
 ]

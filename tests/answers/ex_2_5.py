@@ -15,23 +15,10 @@ class _AsModule(nn.Module):
         return _pre_norm(x, ln_1, attn, ln_2, mlp)
 
 
-def _adds_to_its_own(x, ln_1, attn, ln_2, mlp):
-    x = x.clone()
+def _adds_in_place(x, ln_1, attn, ln_2, mlp):
     x += attn(ln_1(x))
     x += mlp(ln_2(x))
     return x
-
-
-def _changes_x(x, ln_1, attn, ln_2, mlp):
-    x += attn(ln_1(x))
-    x += mlp(ln_2(x))
-    return x
-
-
-def _from_the_norm(x, ln_1, attn, ln_2, mlp):
-    x = x + attn(ln_1(x))
-    normed = ln_2(x)
-    return normed + mlp(normed)
 
 
 def _drops_the_first_half(x, ln_1, attn, ln_2, mlp):
@@ -39,26 +26,23 @@ def _drops_the_first_half(x, ln_1, attn, ln_2, mlp):
     return x + mlp(ln_2(x))
 
 
-def _takes_off(x, ln_1, attn, ln_2, mlp):
-    x = x - attn(ln_1(x))
-    return x + mlp(ln_2(x))
+def _starts_again(x, ln_1, attn, ln_2, mlp):
+    h = x + attn(ln_1(x))
+    return x + mlp(ln_2(h))
 
 
 RIGHT = [
     _pre_norm,
     _AsModule(),
-    _adds_to_its_own,
-    lambda x, ln_1, attn, ln_2, mlp: mlp(ln_2(attn(ln_1(x)) + x)) + attn(ln_1(x)) + x,
+    lambda x, *parts: _adds_in_place(x.clone(), *parts),
     lambda x, ln_1, attn, ln_2, mlp: functools.reduce(lambda x, h: x + h[1](h[0](x)), [(ln_1, attn), (ln_2, mlp)], x),
     lambda *case: _pre_norm(*case).double().numpy(),
 ]
 WRONG = [
-    ("a sum starts from the normalised", _from_the_norm),
+    ("look    line 3", _starts_again),
     ("computed and dropped", _drops_the_first_half),
-    ("look    line 2", _takes_off),
-    ("`x` in place", _changes_x),
+    ("`x` in place", _adds_in_place),
     ("`ln_2` is not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + mlp(ln_1(h))),
-    ("`ln_1` and `ln_2` are not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(x)) + mlp(h)),
     ("`ln_2` and `mlp` are not used", lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1(x))),
     ("same result in every case", lambda x, ln_1, attn, ln_2, mlp: 90),
     ("raised", lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1)),

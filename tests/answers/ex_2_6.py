@@ -3,15 +3,11 @@
 import functools
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 
 def _hidden(ids, wte, wpe, blocks):
-    x = wte[ids] + wpe[: ids.shape[1]]
-    for block in blocks:
-        x = block(x)
-    return x
+    return functools.reduce(lambda x, block: block(x), blocks, wte[ids] + wpe[: ids.shape[1]])
 
 
 def _forward(ids, wte, wpe, blocks, ln_f):
@@ -22,14 +18,6 @@ def _with_a_head(ids, wte, wpe, blocks, ln_f):
     head = nn.Linear(*reversed(wte.shape), bias=False)
     head.weight = nn.Parameter(wte)
     return head(ln_f(_hidden(ids, wte, wpe, blocks)))
-
-
-def _returns_in_the_loop(ids, wte, wpe, blocks, ln_f):
-    x = wte[ids] + wpe[: ids.shape[1]]
-    for block in blocks:
-        x = block(x)
-        return ln_f(x) @ wte.T
-    return x
 
 
 def _not_chained(ids, wte, wpe, blocks, ln_f):
@@ -46,15 +34,15 @@ def _drops_the_results(ids, wte, wpe, blocks, ln_f):
     return ln_f(x) @ wte.T
 
 
-def _not_turned(ids, wte, wpe, blocks, ln_f):
+def _adds_again(ids, wte, wpe, blocks, ln_f):
     x = wte[ids] + wpe[: ids.shape[1]]
     for block in blocks:
-        x = block(x)
-    return ln_f(x) @ wte
+        x = x + block(x)
+    return ln_f(x) @ wte.T
 
 
 def _from_position_1(ids, wte, wpe, blocks, ln_f):
-    x = wte[ids] + wpe[1 : ids.shape[1] + 1]
+    x = wte[ids] + wpe[torch.arange(ids.shape[1]) + 1]
     for block in blocks:
         x = block(x)
     return ln_f(x) @ wte.T
@@ -70,20 +58,14 @@ def _pops_blocks(ids, wte, wpe, blocks, ln_f):
 RIGHT = [
     _forward,
     _with_a_head,
-    lambda ids, wte, wpe, blocks, ln_f: F.linear(ln_f(_hidden(ids, wte, wpe, blocks)), wte),
     lambda ids, wte, wpe, blocks, ln_f: torch.cat([_forward(row[None], wte, wpe, blocks, ln_f) for row in ids]),
     lambda *case: _forward(*case).double().numpy(),
-    lambda ids, wte, wpe, blocks, ln_f: (
-        functools.reduce(lambda x, f: f(x), [*blocks, ln_f], _hidden(ids, wte, wpe, [])) @ wte.T
-    ),
 ]
 WRONG = [
     ("given the embeddings, so", _not_chained),
     ("`blocks`", _drops_the_results),
+    ("look    line 4", _adds_again),
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),
-    ("`wpe`", lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, 0 * wpe, blocks, ln_f)),
-    ("only the first block", _returns_in_the_loop),
-    ("look    line 5", _not_turned),
     ("counted from 1", _from_position_1),
     ("`blocks` in place", _pops_blocks),
     ("rounded", lambda *case: _forward(*case).round(decimals=3)),

@@ -9,10 +9,6 @@ from utils.counting import gpt_params, ledger
 from utils.model import GPTConfig
 
 
-def _total(V, n, d, L):
-    return V * d + n * d + L * (12 * d * d + 13 * d) + 2 * d
-
-
 def _without_brackets(vocab_size, n_ctx, n_embd, n_layer):
     tables = (vocab_size + n_ctx) * n_embd
     blocks = n_layer * 12 * n_embd**2 + 13 * n_embd
@@ -20,20 +16,18 @@ def _without_brackets(vocab_size, n_ctx, n_embd, n_layer):
 
 
 RIGHT = [
-    _total,
-    gpt_params,
+    lambda V, n, d, L: V * d + n * d + L * (12 * d * d + 13 * d) + 2 * d,
     lambda V, n, d, L: sum(ledger(GPTConfig(V, n, d, L, n_head=1)).values()),
-    lambda V, n, d, L: torch.tensor(float(_total(V, n, d, L)), dtype=torch.float64),
-    lambda V, n, d, L: Decimal(_total(V, n, d, L)),
-    lambda vocab_size, n_ctx, n_embd, n_layer: np.int64(_total(vocab_size, n_ctx, n_embd, n_layer)),
+    lambda *sizes: torch.tensor(float(gpt_params(*sizes)), dtype=torch.float64),
+    lambda V, n, d, L: Decimal(gpt_params(V, n, d, L)),
+    lambda vocab_size, n_ctx, n_embd, n_layer: np.int64(gpt_params(vocab_size, n_ctx, n_embd, n_layer)),
 ]
 WRONG = [
-    ("the position table", lambda V, n, d, L: V * d + L * (12 * d * d + 13 * d) + 2 * d),
-    ("the blocks' biases", lambda V, n, d, L: (V + n) * d + L * (12 * d * d + 4 * d) + 2 * d),
+    ("counted twice: the token table", lambda *sizes: gpt_params(*sizes, tied=False)),
     ("the position table and the final layer norm", lambda V, n, d, L: V * d + L * (12 * d * d + 13 * d)),
     ("look    line 3", _without_brackets),
-    ("these are millions", lambda *sizes: _total(*sizes) / 1e6),
-    ("number is not", lambda V, n, d, L: _total(V, n, d, L) + 1),
-    ("raised", lambda cfg: _total(cfg.vocab_size, cfg.n_ctx, cfg.n_embd, cfg.n_layer)),
+    ("these are millions", lambda *sizes: gpt_params(*sizes) / 1e6),
+    ("number is not", lambda *sizes: gpt_params(*sizes) + 1),
+    ("raised", lambda cfg: gpt_params(cfg.vocab_size, cfg.n_ctx, cfg.n_embd, cfg.n_layer)),
     ("a single number", lambda V, n, d, L: (V * d, n * d, L * (12 * d * d + 13 * d), 2 * d)),
 ]

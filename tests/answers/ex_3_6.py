@@ -4,15 +4,10 @@ import numpy as np
 import torch
 
 from utils.counting import conventions
-from utils.model import GPTConfig
-
-
-def _nearest(stated, cfg):
-    return min(conventions(cfg).items(), key=lambda item: abs(item[1] - stated))
 
 
 def _convention(stated, cfg):
-    name, count = _nearest(stated, cfg)
+    name, count = min(conventions(cfg).items(), key=lambda item: abs(item[1] - stated))
     return name if abs(count - stated) / stated <= 0.01 else None
 
 
@@ -30,11 +25,6 @@ def _in_numpy(stated, cfg):
     return names[away.argmin()] if away.min() <= 0.01 else None
 
 
-def _of_the_count(stated, cfg):
-    name, count = _nearest(stated, cfg)
-    return name if abs(count - stated) / count <= 0.01 else None
-
-
 def _the_farthest(stated, cfg):
     counts = conventions(cfg)
     nearest = max(counts, key=lambda name: abs(counts[name] - stated))
@@ -47,7 +37,7 @@ def _results_swapped(stated, cfg):
     return nearest if abs(counts[nearest] - stated) > 0.01 * stated else None
 
 
-def _keeps_the_first(stated, cfg):
+def _keeps_the_last(stated, cfg):
     best, distance = None, 0.01 * stated
     for name, count in conventions(cfg).items():
         if abs(count - stated) <= distance:
@@ -55,25 +45,18 @@ def _keeps_the_first(stated, cfg):
     return best
 
 
-def _exactly(stated, cfg):
-    return {count: name for name, count in conventions(cfg).items()}.get(stated)
-
-
 RIGHT = [
     _convention,
     _in_a_loop,
     _in_numpy,
     lambda stated, cfg: _convention(torch.tensor(float(stated), dtype=torch.float64), cfg),
-    lambda stated, cfg: _convention(stated, GPTConfig(cfg.vocab_size, cfg.n_ctx, cfg.n_embd, cfg.n_layer, cfg.n_head)),
 ]
 WRONG = [
-    ("of the count; the text says", _of_the_count),
     ("look    line 3", _the_farthest),
     ("look    line 4", _results_swapped),
-    ("the first or the last", _keeps_the_first),
-    ("only an exact number", _exactly),
+    ("another one is nearer", _keeps_the_last),
+    ("only an exact number", lambda s, cfg: {count: name for name, count in conventions(cfg).items()}.get(s)),
     ("in quotes", lambda s, cfg: str(_convention(s, cfg))),
     ("a bool, and None is wanted", lambda s, cfg: _convention(s, cfg) or False),
-    ("not the right name", lambda s, cfg: _convention(s, cfg) and "params"),
     ("raised", lambda s, cfg: conventions(cfg)[s]),
 ]

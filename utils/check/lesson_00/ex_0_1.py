@@ -8,19 +8,14 @@ from utils.check.cases import Cases
 from utils.check.engine import Exercise
 from utils.check.terms import Terms
 
-
-def _cases():
-    return [(torch.tensor([[1.0, 2.0]]),), (torch.arange(12.0).reshape(3, 4),), (torch.ones(5, 2),)]
-
-
 EXERCISE = Exercise(
     target="An example: for a table with 3 rows of 4 numbers the result is 12.",
     probe=Cases(
-        _cases,
+        lambda: [(torch.tensor([[1.0, 2.0]]),), (torch.arange(12.0).reshape(3, 4),), (torch.ones(5, 2),)],
         right=torch.numel,
         mistakes={
             "rows and width are added; 3 rows of 4 hold 12 numbers, not 7.": lambda table: sum(table.shape),
-            "this is the sum of the numbers in the table; count them instead.": lambda table: table.sum(),
+            "this is the sum of the numbers in the table; count them instead.": torch.sum,
             "this is the shape; the result is one number made from it.": lambda table: tuple(table.shape),
         },
         terms=Terms(

@@ -13,13 +13,8 @@ def _normal(*shape, seed):
 
 def _cases():
     table, wide = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), _normal(5, 4, seed=1)
-    return [
-        (torch.tensor([3.0, 1.0]), table),
-        (_normal(4, seed=2), wide),
-        (torch.tensor([[3.0, 1.0], [0.0, 1.0]]), table),
-        (_normal(4, 4, seed=3), wide),
-        (_normal(2, 3, 4, seed=4), wide),
-    ]
+    vectors = torch.tensor([[3.0, 1.0], [0.0, 1.0]])
+    return [(vectors[0], table), (vectors, table), *((_normal(*s, 4, seed=2), wide) for s in ((), (4,), (2, 3)))]
 
 
 def _score(x, table):
@@ -32,31 +27,18 @@ EXERCISE = Exercise(
         _cases,
         right=_score,
         mistakes={
-            "these are probabilities; the scores themselves are wanted, before any softmax.": (
-                lambda x, table: _score(x, table).softmax(-1)
-            ),
+            "these are probabilities; the scores are wanted, before any softmax.": lambda *a: _score(*a).softmax(-1),
             "these are cosines: the lengths have been divided away, and a plain dot product keeps them.": (
                 lambda x, table: F.normalize(x, dim=-1) @ F.normalize(table, dim=-1).T
-            ),
-            "the rows have been brought to length 1; a plain dot product keeps their length.": (
-                lambda x, table: x @ F.normalize(table, dim=-1).T
             ),
             "these are distances, which are small for a good match; a dot product is large for one.": (
                 lambda x, table: (x[..., None, :] - table).norm(dim=-1),
                 lambda x, table: (x[..., None, :] - table).square().sum(-1),
             ),
-            "this is the number of the best row only; a score for every token is wanted.": (
-                lambda x, table: _score(x, table).argmax(-1)
-            ),
-            "the products are there, but each row's products still have to be added up.": (
-                lambda x, table: x[..., None, :] * table,
-                lambda x, table: x * table,
-            ),
+            "this is the number of the best row; a score for every token is wanted.": lambda *a: _score(*a).argmax(-1),
+            "the products are there, but each row's products still have to be added up.": lambda x, table: x * table,
             "the table is reshaped, which deals its numbers out anew; turn it, so that rows become columns.": (
                 lambda x, table: x @ table.reshape(table.shape[::-1])
-            ),
-            "the scores are divided by the root of the width, as in attention; the plain dot product is wanted.": (
-                lambda x, table: _score(x, table) / table.shape[-1] ** 0.5
             ),
         },
     ),

@@ -8,14 +8,9 @@ from utils.check.engine import Exercise
 
 
 def _cases():
-    small, table = (
-        torch.randn(shape, generator=torch.Generator().manual_seed(seed)) for seed, shape in ((6, (3, 2)), (7, (6, 4)))
-    )
-    return [
-        (small, torch.tensor([0]), torch.tensor([1])),
-        (table, torch.tensor([0, 3, 3, 5]), torch.tensor([3, 1, 5, 0])),
-        (table, torch.tensor([2, 2]), torch.tensor([4, 2])),
-    ]
+    small, table = (torch.randn(shape, generator=torch.Generator().manual_seed(6)) for shape in ((3, 2), (6, 4)))
+    ids, targets = ([0], [0, 3, 3, 5], [2, 2]), ([1], [3, 1, 5, 0], [4, 2])
+    return list(zip((small, table, table), map(torch.tensor, ids), map(torch.tensor, targets), strict=True))
 
 
 def _gradients(table, ids, targets, reduction="mean", change=lambda scores: scores):
@@ -32,24 +27,18 @@ EXERCISE = Exercise(
         right=_gradients,
         mistakes={
             "the two are swapped: the look-up's gradient comes first; it has rows of zeros for tokens not read.": (
-                lambda *case: _gradients(*case)[::-1]
+                lambda *a: _gradients(*a)[::-1]
             ),
             "both are the gradient of one shared table; make two tables of equal values, each with its own.": (
-                lambda *case: (sum(_gradients(*case)),) * 2
+                lambda *a: (sum(_gradients(*a)),) * 2
             ),
-            "these are the gradients of the summed loss; the mean over the predictions is wanted.": (
-                lambda *case: _gradients(*case, reduction="sum")
-            ),
-            "the second holds the first too: gradients add up until they are cleared.": (
-                lambda *case: (_gradients(*case)[0], sum(_gradients(*case)))
-            ),
+            "these are the gradients of the summed loss; its mean is wanted.": lambda *a: _gradients(*a, "sum"),
             "a softmax comes before the cross-entropy, which makes its own; give it the scores as they are.": (
-                lambda *case: _gradients(*case, change=lambda scores: scores.softmax(-1))
+                lambda *a: _gradients(*a, change=lambda scores: scores.softmax(-1))
             ),
             "ids and targets are swapped: ids choose the rows, targets are what the scores should favour.": (
                 lambda table, ids, targets: _gradients(table, targets, ids)
             ),
-            "these are the two tables; their gradients are wanted.": lambda table, ids, targets: (table, table),
         },
         signs={
             "a gradient is None: call backward on the loss, and make both tables leaves that require a gradient.": (

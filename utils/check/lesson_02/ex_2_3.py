@@ -13,93 +13,65 @@ def _one_head():
     q = torch.tensor([[1.0, 0, 1, 0], [2, 2, 0, 0]])
     k = torch.tensor([[1.0, 0, 0, 0], [0, 2, 0, 1]])
     v = torch.tensor([[1.0, 0, 0, 5], [0, 1, 0, 5]])
-    return [(q, k, v), *(tuple(scale * normal(*shape, seed=seed) for seed in (1, 2, 3)) for scale, shape in SIZES)]
+    return [(q, k, v), _random(3, 3), tuple(2 * part for part in _random(6, 4))]
 
 
 def _all_shapes():
     shapes = (1, 2, 2), (2, 5, 4), (3, 3, 3), (1, 2, 2, 2), (2, 3, 5, 4), (3, 3, 3, 3)
-    return [*_one_head(), *(tuple(normal(*shape, seed=seed) for seed in (1, 2, 3)) for shape in shapes)]
+    return [*_one_head(), *(_random(*shape) for shape in shapes)]
 
 
-SIZES = (1, (3, 3)), (2, (6, 4))  # how large the numbers are, and how many
+def _random(*shape):
+    return tuple(normal(*shape, seed=seed) for seed in (1, 2, 3))
 
 
-def _scores(q, k, scale=None):
-    return q @ k.mT * (q.shape[-1] ** -0.5 if scale is None else scale(q.shape[-1]))
+def _scores(q, k, scale=lambda d_head: d_head**-0.5):
+    return q @ k.mT * scale(q.shape[-1])
 
 
-def _seen(scores, mask=causal_mask, fill=-torch.inf):
-    return scores.masked_fill(~mask(scores.shape[-1]), fill)
+def _seen(scores, fill=-torch.inf):
+    return scores.masked_fill(~causal_mask(scores.shape[-1]), fill)
 
 
-def _attend(q, k, v, scale=None, mask=causal_mask, fill=-torch.inf):
-    return _seen(_scores(q, k, scale), mask, fill).softmax(-1) @ v
+def _ahead(rows, columns=None):
+    return torch.full((rows, columns or rows), -torch.inf).triu(1)
 
 
-def _counted(turn=lambda k: k.mT, size=-2):
-    """Attention with dimensions counted otherwise: the two of k that turn, or the mask's."""
-
-    def attend(q, k, v):
-        scores = q @ turn(k) * q.shape[-1] ** -0.5
-        return scores.masked_fill(~causal_mask(q.shape[size]), -torch.inf).softmax(-1) @ v
-
-    return attend
+def _attend(q, k, v, scale=lambda d_head: d_head**-0.5, fill=-torch.inf):
+    return _seen(_scores(q, k, scale), fill).softmax(-1) @ v
 
 
-def _turned_whole(q, k, v):
-    scores = q @ k.T * q.shape[-1] ** -0.5
-    return scores.masked_fill(torch.ones_like(scores).tril() == 0, -torch.inf).softmax(-1) @ v
-
-
-_COUNTED = {  # right for some shapes, so these are told by all of them alone
-    "k is turned at two dimensions counted from the front; with more of them, or fewer, the last two are others.": (
-        _counted(turn=lambda k: k.transpose(0, 1)),
-        _counted(turn=lambda k: k.transpose(1, 2)),
-    ),
-    "`.T` turns all dimensions of k round, a batch and heads too; the last two alone have to change.": (
-        _counted(turn=lambda k: k.T),
-        _turned_whole,
-    ),
-    "the size of the mask is counted from the front of the shape; the tokens are the last dimension but one.": (
-        _counted(size=0),
-        _counted(size=1),
-    ),
-}
 _MISTAKES = {
-    "the scores are not divided by the root of the head's width.": (
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1)
-    ),
-    "the scores are divided by the head's width; its root is wanted.": (
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / d_head)
+    "the scores are not divided by the root of the head's width.": lambda q, k, v: _attend(q, k, v, lambda d: 1),
+    "the scores are divided by the head's width; its root is wanted.": lambda q, k, v: _attend(
+        q, k, v, lambda d: 1 / d
     ),
     "the weights are divided by the root, after the softmax; divide the scores, before it.": (
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1) / q.shape[-1] ** 0.5
+        lambda q, k, v: _attend(q, k, v, lambda d: 1) / q.shape[-1] ** 0.5
     ),
     "the scores are divided by one number, whatever the head's width is; it stands in the shape.": (
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 4),
-        lambda q, k, v: _attend(q, k, v, scale=lambda d_head: 1 / 8),
+        *(lambda q, k, v, by=by: _attend(q, k, v, lambda d: 1 / by) for by in (4, 8)),
     ),
     "there is no mask: every word sees the words after it.": (
         lambda q, k, v: _scores(q, k).softmax(-1) @ v,
         lambda q, k, v: (q @ k.mT).softmax(-1) @ v,
     ),
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
-        lambda q, k, v: _seen(_scores(q, k).softmax(-1), fill=0.0) @ v
+        lambda q, k, v: _seen(_scores(q, k).softmax(-1), 0.0) @ v
     ),
     "forbidden scores are set to 0, and the softmax still gives those words weight; which score gives none?": (
         lambda q, k, v: _attend(q, k, v, fill=0.0)
-    ),
-    "the mask is added as ones and zeros, which only raises some scores by 1; forbidden ones must get no weight.": (
-        lambda q, k, v: (_scores(q, k) + causal_mask(q.shape[-2])).softmax(-1) @ v
     ),
     "every number is NaN, as minus infinity times 0 is; put it where looking is forbidden, with `masked_fill`.": (
         lambda q, k, v: v * torch.nan
     ),
     "q and k are swapped: the rows of the scores belong to the queries.": lambda q, k, v: _attend(k, q, v),
-    "every word looks at itself and the words after it; the mask is turned round.": (
-        lambda q, k, v: _attend(q, k, v, mask=lambda T: causal_mask(T).T)
+}
+_WHOLE = {  # right for some shapes, so this is told by all of them alone
+    "`.T` turns all dimensions of k round, a batch and heads too; the last two alone have to change.": (
+        lambda q, k, v: (q @ k.T * q.shape[-1] ** -0.5 + _ahead(q.shape[-2])).softmax(-1) @ v,
+        lambda q, k, v: ((s := q @ k.T * q.shape[-1] ** -0.5) + _ahead(*s.shape[-2:])).softmax(-1) @ v,
     ),
-    "these are the weights; they still have to mix the values.": lambda q, k, v: _seen(_scores(q, k)).softmax(-1),
 }
 
 
@@ -107,7 +79,7 @@ class _Attention:
     """The cases of all shapes; where they do not tell the cause, those of one head alone, which come first."""
 
     one_head = Cases(_one_head, right=_attend, mistakes=_MISTAKES)
-    all_shapes = Cases(_all_shapes, right=_attend, mistakes=_COUNTED | _MISTAKES)
+    all_shapes = Cases(_all_shapes, right=_attend, mistakes=_WHOLE | _MISTAKES)
     agrees, rows = all_shapes.agrees, all_shapes.rows
 
     def __call__(self, function):

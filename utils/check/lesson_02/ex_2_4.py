@@ -12,13 +12,8 @@ from utils.check.lesson_02.parts import normal
 
 
 def _split_cases():
-    return [
-        (torch.arange(8).view(1, 2, 4), 2),
-        (normal(1, 3, 8, seed=4), 2),
-        (normal(2, 3, 12, seed=1), 4),
-        (normal(3, 5, 6, seed=2), 3),
-        (normal(2, 4, 6, seed=3), 1),
-    ]
+    random = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1)
+    return [(torch.arange(8).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in random)]
 
 
 def _split(x, n_head):
@@ -33,83 +28,67 @@ def _merge(x):
     return x.transpose(1, 2).flatten(2)
 
 
-_SPLIT = Cases(
-    _split_cases,
-    right=_split,
-    mistakes={
-        "the words are mixed: the numbers fill (B, H, T, d_head) in the order in which they lie. "
-        "First cut the width alone, then exchange two dimensions.": (
-            lambda x, n_head: x.reshape(len(x), n_head, x.shape[1], -1)
-        ),
-        "the width is cut well, and the shape is (B, T, H, d_head); the heads belong before the words.": (
-            lambda x, n_head: x.unflatten(-1, (n_head, -1))
-        ),
-        "head 0 has every H-th number; a head takes d_head neighbours, head 0 the first of them.": (
-            lambda x, n_head: x.unflatten(-1, (-1, n_head)).permute(0, 3, 1, 2)
-        ),
-        "n_head and d_head are swapped: there are n_head heads, and each is d / n_head wide.": (
-            lambda x, n_head: x.unflatten(-1, (-1, n_head)).transpose(1, 2)
-        ),
-        "the heads stand before the batch, (H, B, T, d_head); the batch comes first.": (
-            lambda x, n_head: _split(x, n_head).transpose(0, 1)
-        ),
-        "every head has the whole width; each takes a part of it, d / n_head numbers.": (
-            lambda x, n_head: x[:, None].expand(-1, n_head, -1, -1)
-        ),
-        "the heads stand last, (B, T, d_head, H); they belong before the words.": (
-            lambda x, n_head: x.unflatten(-1, (n_head, -1)).transpose(2, 3)
-        ),
-    },
-)
-_MERGE = Cases(
-    _merge_cases,
-    right=_merge,
-    mistakes={
-        "the words are mixed: the heads still stand before the words. "
-        "First bring the words forward again, then join the width.": (
-            lambda x: x.reshape(len(x), x.shape[2], -1),
-            lambda x: x.flatten(2),
-        ),
-        "the numbers of the heads alternate: head 0's d_head numbers come first, then head 1's.": (
-            lambda x: x.permute(0, 2, 3, 1).flatten(2)
-        ),
-        "the words are in front again, and the heads still have a dimension of their own: join the last two.": (
-            lambda x: x.transpose(1, 2)
-        ),
-        "the heads are added up, or averaged; put them side by side, which keeps all their numbers.": (
-            lambda x: x.sum(1),
-            lambda x: x.mean(1, dtype=torch.float32),
-        ),
-        "the heads stand one behind another along the words; put them side by side along the width.": (
-            lambda x: x.flatten(1, 2),
-            lambda x: x.transpose(1, 2).flatten(1, 2),
-        ),
-        "the exchange is of words and d_head; it is the heads that have to change with the words.": (
-            lambda x: x.mT.reshape(len(x), x.shape[2], -1)
-        ),
-    },
-)
+_SPLIT = {
+    "the words are mixed: the numbers fill (B, H, T, d_head) in the order in which they lie. "
+    "First cut the width alone, then exchange two dimensions.": lambda x, H: x.reshape(len(x), H, x.shape[1], -1),
+    "the width is cut well, and the shape is (B, T, H, d_head); the heads belong before the words.": (
+        lambda x, H: x.unflatten(-1, (H, -1))
+    ),
+    "head 0 has every H-th number; a head takes d_head neighbours, head 0 the first of them.": (
+        lambda x, H: x.unflatten(-1, (-1, H)).permute(0, 3, 1, 2)
+    ),
+    "n_head and d_head are swapped: there are n_head heads, and each is d / n_head wide.": (
+        lambda x, H: x.unflatten(-1, (-1, H)).transpose(1, 2)
+    ),
+    "every head has the whole width; each takes a part of it, d / n_head numbers.": (
+        lambda x, H: x[:, None].expand(-1, H, -1, -1)
+    ),
+    "the heads stand last, (B, T, d_head, H); they belong before the words.": lambda x, H: _split(x, H).permute(
+        0, 2, 3, 1
+    ),
+}
+_MERGE = {
+    "the words are mixed: the heads still stand before the words. "
+    "First bring the words forward again, then join the width.": (
+        lambda x: x.reshape(len(x), x.shape[2], -1),
+        lambda x: x.flatten(2),
+    ),
+    "the words are in front again, and the heads still have a dimension of their own: join the last two.": (
+        lambda x: x.transpose(1, 2)
+    ),
+    "the heads are added up; put them side by side, which keeps all their numbers.": lambda x: x.sum(1),
+    "the heads stand one behind another along the words; put them side by side along the width.": (
+        lambda x: x.flatten(1, 2),
+        lambda x: x.transpose(1, 2).flatten(1, 2),
+    ),
+    "the exchange is of words and d_head; it is the heads that have to change with the words.": (
+        lambda x: x.mT.reshape(len(x), x.shape[2], -1)
+    ),
+}
 
 
 class _Heads:
     """Both functions, each by its own cases; a verdict names the one that it is about."""
 
+    split = Cases(_split_cases, right=_split, mistakes=_SPLIT)
+    merge = Cases(_merge_cases, right=_merge, mistakes=_MERGE)
+
     def __call__(self, split_heads, merge_heads):
-        for name, probe, function in (("split_heads", _SPLIT, split_heads), ("merge_heads", _MERGE, merge_heads)):
+        for name, probe, function in (("split", self.split, split_heads), ("merge", self.merge, merge_heads)):
             try:
                 probe(function)
             except Unclear as unclear:
-                raise Unclear(f"`{name}`: {unclear.seen}", unclear.example) from None
+                raise Unclear(f"`{name}_heads`: {unclear.seen}", unclear.example) from None
             except Wrong as diagnosis:
-                raise Wrong(f"`{name}`: {diagnosis}") from None
+                raise Wrong(f"`{name}_heads`: {diagnosis}") from None
 
     def agrees(self, split_heads, merge_heads):
-        return _SPLIT.agrees(split_heads) and _MERGE.agrees(merge_heads)
+        return self.split.agrees(split_heads) and self.merge.agrees(merge_heads)
 
     def rows(self):
         """Each diagnosis with a pair of answers that must get it."""
-        yield from ((f"`split_heads`: {text}", (mistake, _merge)) for text, mistake in _SPLIT.rows())
-        yield from ((f"`merge_heads`: {text}", (_split, mistake)) for text, mistake in _MERGE.rows())
+        yield from ((f"`split_heads`: {text}", (mistake, _merge)) for text, mistake in self.split.rows())
+        yield from ((f"`merge_heads`: {text}", (_split, mistake)) for text, mistake in self.merge.rows())
 
 
 EXERCISE = Exercise(

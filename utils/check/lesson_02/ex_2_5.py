@@ -9,22 +9,17 @@ from utils.check.lesson_02.parts import Function, normal
 
 
 def _cases():
-    small = (
-        torch.ones(1, 1, 1),
-        Function("ln_1(x) = x + 1", lambda x: x + 1),
-        Function("attn(x) = 10 x", lambda x: 10 * x),
-        Function("ln_2(x) = x + 2", lambda x: x + 2),
-        Function("mlp(x) = 3 x", lambda x: 3 * x),
-    )
+    says = "ln_1(x) = x + 1", "attn(x) = 10 x", "ln_2(x) = x + 2", "mlp(x) = 3 x"
+    small = [lambda x: x + 1, lambda x: 10 * x, lambda x: x + 2, lambda x: 3 * x]
     first, second, inner = normal(4, seed=2), normal(4, seed=3), normal(4, 4, seed=4)
-    usual = (
-        normal(2, 3, 4, seed=1),
-        Function("ln_1", lambda x: F.layer_norm(x, (4,), first)),
-        Function("attn", lambda x: x.cumsum(1) @ inner),
-        Function("ln_2", lambda x: F.layer_norm(x, (4,), second)),
-        Function("mlp", lambda x: F.gelu(x @ inner.T)),
-    )
-    return [small, usual]
+    usual = [
+        lambda x: F.layer_norm(x, (4,), first),
+        lambda x: x.cumsum(1) @ inner,
+        lambda x: F.layer_norm(x, (4,), second),
+        lambda x: F.gelu(x @ inner.T),
+    ]
+    names = [text.partition("(")[0] for text in says]
+    return [(torch.ones(1, 1, 1), *map(Function, says, small)), (normal(2, 3, 4, seed=1), *map(Function, names, usual))]
 
 
 def _half(x, norm, work):
@@ -35,14 +30,8 @@ def _block(x, ln_1, attn, ln_2, mlp):
     return _half(_half(x, ln_1, attn), ln_2, mlp)
 
 
-def _post_norm(x, ln_1, attn, ln_2, mlp):
-    x = ln_1(x + attn(x))
-    return ln_2(x + mlp(x))
-
-
-def _from_the_norm(norm, work):
-    """A half whose sum starts from what the norm gave."""
-    return lambda x: norm(x) + work(norm(x))
+def _from_the_norm(x, norm, work):
+    return norm(x) + work(norm(x))
 
 
 EXERCISE = Exercise(
@@ -50,48 +39,40 @@ EXERCISE = Exercise(
     probe=Cases(
         _cases,
         right=_block,
-        mistakes={
+        mistakes={  # of the norms n and m, attention a and the MLP f
             "this is post-norm: the norms stand after the sums; in pre-norm each stands before what reads from it.": (
-                _post_norm
+                lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x))))
             ),
-            "neither half adds to what it was given: both sums are missing.": (
-                lambda x, ln_1, attn, ln_2, mlp: mlp(ln_2(attn(ln_1(x))))
-            ),
-            "attention's result replaces x; it is to be added to it.": (
-                lambda x, ln_1, attn, ln_2, mlp: _half(attn(ln_1(x)), ln_2, mlp)
-            ),
+            "neither half adds to what it was given: both sums are missing.": lambda x, n, a, m, f: f(m(a(n(x)))),
+            "attention's result replaces x; it is to be added to it.": lambda x, n, a, m, f: _half(a(n(x)), m, f),
             "the MLP's result stands alone; it is to be added to what went into the second half.": (
-                lambda x, ln_1, attn, ln_2, mlp: mlp(ln_2(_half(x, ln_1, attn)))
+                lambda x, n, a, m, f: f(m(_half(x, n, a)))
             ),
             "there is one sum, round both halves together; each half adds its own result.": (
-                lambda x, ln_1, attn, ln_2, mlp: x + mlp(ln_2(attn(ln_1(x))))
+                lambda x, n, a, m, f: x + f(m(a(n(x))))
             ),
             "a sum starts from the normalised x; the stream itself goes round the norms, untouched.": (
-                lambda x, ln_1, attn, ln_2, mlp: _from_the_norm(ln_2, mlp)(_from_the_norm(ln_1, attn)(x)),
-                lambda x, ln_1, attn, ln_2, mlp: _half(_from_the_norm(ln_1, attn)(x), ln_2, mlp),
-                lambda x, ln_1, attn, ln_2, mlp: _from_the_norm(ln_2, mlp)(_half(x, ln_1, attn)),
+                lambda x, n, a, m, f: _from_the_norm(_from_the_norm(x, n, a), m, f),
+                lambda x, n, a, m, f: _from_the_norm(_half(x, n, a), m, f),
+                lambda x, n, a, m, f: _half(_from_the_norm(x, n, a), m, f),
             ),
-            "the two halves run side by side, both on the x of the beginning; "
-            "the MLP must read what attention has added.": (
-                lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1(x)) + mlp(ln_2(x))
-            ),
-            "the second sum starts from the x of the beginning, so what attention has added is lost.": (
-                lambda x, ln_1, attn, ln_2, mlp: x + mlp(ln_2(_half(x, ln_1, attn)))
+            "the two halves run side by side; the MLP must read what attention has added to x.": (
+                lambda x, n, a, m, f: x + a(n(x)) + f(m(x))
             ),
             "the two norms are swapped: ln_1 belongs to attention, ln_2 to the MLP.": (
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_2, attn, ln_1, mlp)
+                lambda x, n, a, m, f: _block(x, m, a, n, f)
             ),
             "the MLP comes first; attention gathers before the MLP works on it.": (
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_2, mlp, ln_1, attn),
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_1, mlp, ln_2, attn),
-            ),
-            "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, mlp, ln_2),
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, attn, ln_1, ln_2, mlp),
-                lambda x, ln_1, attn, ln_2, mlp: _block(x, ln_1, attn, mlp, ln_2),
+                lambda x, n, a, m, f: _block(x, m, f, n, a),
+                lambda x, n, a, m, f: _block(x, n, f, m, a),
             ),
             "the MLP reads attention's result alone; it reads the stream to which that has been added.": (
-                lambda x, ln_1, attn, ln_2, mlp: _half(x, ln_1, attn) + mlp(ln_2(attn(ln_1(x))))
+                lambda x, n, a, m, f: _half(x, n, a) + f(m(a(n(x))))
+            ),
+            "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
+                lambda x, n, a, m, f: _block(x, a, n, f, m),
+                lambda x, n, a, m, f: _block(x, a, n, m, f),
+                lambda x, n, a, m, f: _block(x, n, a, f, m),
             ),
         },
     ),

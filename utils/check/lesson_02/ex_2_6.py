@@ -11,14 +11,11 @@ from utils.check.lesson_02.parts import Function, normal
 
 def _cases():
     add, triple = Function("block(x) = x + 1", lambda x: x + 1), Function("block(x) = 3 x", lambda x: 3 * x)
-    mix, scale = normal(4, 4, seed=3), normal(4, seed=4)
-    real = [
-        Function("a block", lambda x: x + x.cumsum(1) @ mix),
-        Function("a block", lambda x: x + F.gelu(x @ mix)),
-        Function("a block", lambda x: x + x.tanh()),
-    ]
-    norm = Function("layer norm", lambda x: F.layer_norm(x, (4,), scale))
     small, rows = torch.tensor([[1.0, 0], [0, 1], [1, 2]]), torch.tensor([[0.0, 1], [1, 0], [2, 2]])
+    mix, scale = normal(4, 4, seed=3), normal(4, seed=4)
+    norm = Function("layer norm", lambda x: F.layer_norm(x, (4,), scale))
+    works = lambda x: x + x.cumsum(1) @ mix, lambda x: x + F.gelu(x @ mix), lambda x: x + x.tanh()
+    real = [Function("a block", work) for work in works]
     return [
         (torch.tensor([[2, 0]]), small, rows, [add, triple], Function("ln_f(x) = x / 2", lambda x: x / 2)),
         (torch.tensor([[0, 4, 2], [1, 1, 5]]), normal(6, 4, seed=1), normal(7, 4, seed=2), real[:2], norm),
@@ -27,28 +24,20 @@ def _cases():
     ]
 
 
-def _through(x, blocks):
+def _hidden(ids, wte, wpe, blocks, ln_f, x=embed, each=lambda block, x, ln_f: block(x)):
+    """What the head reads; x makes the stream of the tables, and each takes it through a block."""
+    x = x(ids, wte, wpe)
     for block in blocks:
-        x = block(x)
-    return x
+        x = each(block, x, ln_f)
+    return ln_f(x)
 
 
-def _hidden(ids, wte, wpe, blocks, ln_f):
-    return ln_f(_through(embed(ids, wte, wpe), blocks))
+def _forward(ids, wte, *rest, **changes):
+    return _hidden(ids, wte, *rest, **changes) @ wte.T
 
 
-def _forward(ids, wte, wpe, blocks, ln_f):
-    return _hidden(ids, wte, wpe, blocks, ln_f) @ wte.T
-
-
-def _with_blocks(change):
-    """The forward pass with each block changed: (block, x, ln_f) -> its result."""
-
-    def forward(ids, wte, wpe, blocks, ln_f):
-        changed = [lambda x, block=block: change(block, x, ln_f) for block in blocks]
-        return _forward(ids, wte, wpe, changed, ln_f)
-
-    return forward
+def _with(**changes):
+    return lambda *case: _forward(*case, **changes)
 
 
 EXERCISE = Exercise(
@@ -59,47 +48,29 @@ EXERCISE = Exercise(
         right=_forward,
         mistakes={
             "the final layer norm comes before the blocks; it comes after the last of them.": (
-                lambda ids, wte, wpe, blocks, ln_f: _through(ln_f(embed(ids, wte, wpe)), blocks) @ wte.T,
-                lambda ids, wte, wpe, blocks, ln_f: (
-                    _through(embed(ids, wte, wpe), [part for block in blocks for part in (ln_f, block)]) @ wte.T
-                ),
+                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, [ln_f, *blocks], lambda x: x),
+                lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: block(case[4](x))),
             ),
             "the final layer norm comes after every block; it comes once, after the last of them.": (
-                _with_blocks(lambda block, x, ln_f: ln_f(block(x))),
-                lambda ids, wte, wpe, blocks, ln_f: (
-                    _through(embed(ids, wte, wpe), [part for block in blocks for part in (block, ln_f)]) @ wte.T
-                ),
+                _with(each=lambda block, x, ln_f: ln_f(block(x))),
+                lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: case[4](block(x))),
             ),
             "the whole position table is added; take as many of its rows as there are tokens.": (
-                lambda ids, wte, wpe, blocks, ln_f: ln_f(_through(wte[ids] + wpe, blocks)) @ wte.T
+                _with(x=lambda ids, wte, wpe: wte[ids] + wpe)
             ),
             "the position table is read at the token's id; read it at the token's position.": (
-                lambda ids, wte, wpe, blocks, ln_f: ln_f(_through(wte[ids] + wpe[ids], blocks)) @ wte.T
+                _with(x=lambda ids, wte, wpe: wte[ids] + wpe[ids])
             ),
             "positions are counted from 1; the first token stands at position 0.": (
-                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe[1:], blocks, ln_f)
+                _with(x=lambda ids, wte, wpe: embed(ids, wte, wpe[1:]))
             ),
-            "these are probabilities; the model gives the scores, and the softmax comes outside it.": (
-                lambda *case: _forward(*case).softmax(-1)
-            ),
-            "these are ids of the best tokens; a score for every token is wanted.": lambda *case: _forward(
-                *case
-            ).argmax(-1),
-            "these are the scores of the last position only; every position makes a prediction.": (
-                lambda *case: _forward(*case)[:, -1],
-                lambda *case: _forward(*case)[:, -1:],
-            ),
+            "these are probabilities; the softmax comes outside the model.": lambda *a: _forward(*a).softmax(-1),
+            "these are the scores of the last position; every one makes a prediction.": lambda *a: _forward(*a)[:, -1],
             "only the first block runs; all of the list do, one after another.": (
                 lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[:1], ln_f)
             ),
             "each block is given the embeddings, so only the last one counts; give it the result of the one before.": (
                 lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[-1:], ln_f)
-            ),
-            "every block is given the embeddings, and the results are added; give each the result of the one before.": (
-                lambda ids, wte, wpe, blocks, ln_f: ln_f(sum(block(embed(ids, wte, wpe)) for block in blocks)) @ wte.T
-            ),
-            "the blocks' results are added to the stream a second time; a block adds to it by itself.": (
-                _with_blocks(lambda block, x, ln_f: x + block(x))
             ),
             "these are the vectors after the final layer norm; the head, one score for each token, is missing.": (
                 _hidden

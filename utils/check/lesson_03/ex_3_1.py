@@ -19,39 +19,22 @@ def _parts(d):
     }
 
 
-def block(d):
-    """The parameters of a block of width d, an int (lesson 03, section 1)."""
-    return 12 * d * d + 13 * d
-
-
 EXERCISE = Exercise(
     target="An example: a block of width 2 holds 74 numbers.",
     probe=Cases(
         lambda: [(2,), (5,), (64,), (768,)],
-        right=block,
+        right=Terms(_parts).count,
         mistakes={
-            "these are the matrices alone; biases and layer norms are parameters too.": lambda d: 12 * d * d,
-            "the biases are missing: nn.Linear has one number for each of its outputs beside the matrix.": (
-                lambda d: block(d) - 9 * d
-            ),
-            "3 d numbers are too many: a bias has as many numbers as its layer has outputs. Which has only d?": (
-                lambda d: block(d) + 3 * d
-            ),
-            "2 d numbers are too many: the final layer norm stands after the blocks, not in one.": (
-                lambda d: block(d) + 2 * d
-            ),
-            "3 d² numbers are missing: `c_attn` gives 3 d numbers, and the MLP's `c_proj` takes 4 d in.": (
-                lambda d: block(d) - 3 * d * d
-            ),
-            "the MLP is counted with matrices of d times d; its inner width is 4 d.": (
-                lambda d: block(d) - 6 * d * d - 3 * d
-            ),
+            "these are the matrices; biases and layer norms are parameters too.": lambda d: 12 * d * d,
+            "the biases are missing: nn.Linear has one number for each of its outputs.": lambda d: 12 * d * d + 4 * d,
+            "2 d too many: the final layer norm stands after the blocks.": lambda d: 12 * d * d + 15 * d,
+            "3 d too many: a bias has as many numbers as its layer has outputs.": lambda d: 12 * d * d + 16 * d,
+            "3 d² missing: `c_attn` gives 3 d numbers, the MLP's `c_proj` takes 4 d.": lambda d: 9 * d * d + 13 * d,
+            "the MLP is counted with matrices of d times d; its inner width is 4 d.": lambda d: 6 * d * d + 10 * d,
             "this is attention alone; the MLP and two layer norms are in a block too.": lambda d: 4 * d * d + 4 * d,
             "this is the MLP alone; attention and two layer norms are in a block too.": lambda d: 8 * d * d + 5 * d,
-            "`c_attn` is counted as 3 d times 3 d; it takes d numbers in and gives 3 d.": (
-                lambda d: block(d) + 6 * d * d
-            ),
             "biases and layer norms are 13 numbers here; each has as many as the width.": lambda d: 12 * d * d + 13,
+            "`c_attn` is counted as 3 d times 3 d; it takes d numbers in.": lambda d: 18 * d * d + 13 * d,
         },
         terms=Terms(_parts),
     ),

@@ -23,35 +23,24 @@ def parts(V, n, d, L):
     }
 
 
+def _with(more):
+    """The count and more, which is made of V, n, d and L."""
+    return lambda *sizes: gpt_params(*sizes) + more(*sizes)
+
+
 EXERCISE = Exercise(
     target="An example: V = 10, n = 4, d = 2 and one layer give 106.",
     probe=Cases(
         cases,
         right=gpt_params,
         mistakes={
-            "the token table is counted twice; a tied head has no numbers of its own.": (
-                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False),
-                lambda V, n, d, L: gpt_params(V, n, d, L, tied=False) + V,
-            ),
-            "the two tables are multiplied; they stand side by side, so add.": (
-                lambda V, n, d, L: gpt_params(V, n, d, L) - (V + n) * d + V * n * d
-            ),
-            "the final layer norm is counted with one vector; it has a scale and a shift.": (
-                lambda V, n, d, L: gpt_params(V, n, d, L) - d
-            ),
-            "one block is counted; there are n_layer of them.": lambda V, n, d, L: gpt_params(V, n, d, 1),
+            "a head of its own is counted; a tied head reads the token table.": _with(lambda V, n, d, L: V * d + V),
+            "V numbers are too many: GPT-2's head has no bias.": _with(lambda V, n, d, L: V),
+            "the causal mask is counted; it is computed, and not a parameter.": _with(lambda V, n, d, L: n * n * L),
+            "the two tables are multiplied; add them.": _with(lambda V, n, d, L: V * n * d - (V + n) * d),
+            "the final layer norm is counted with one vector; it has two.": _with(lambda V, n, d, L: -d),
             "tables and final layer norm are counted once for each block; only the blocks repeat.": (
                 lambda V, n, d, L: L * gpt_params(V, n, d, 1)
-            ),
-            "V numbers are too many: GPT-2's head has no bias.": lambda V, n, d, L: gpt_params(V, n, d, L) + V,
-            "the causal mask is counted; it is computed, and not a parameter.": (
-                lambda V, n, d, L: gpt_params(V, n, d, L) + n * n * L
-            ),
-            "a position is counted as one number; it is a row of d numbers.": (
-                lambda V, n, d, L: gpt_params(V, n, d, L) - n * d + n
-            ),
-            "these are the blocks; two tables and the final layer norm come with them.": (
-                lambda V, n, d, L: L * (12 * d * d + 13 * d)
             ),
         },
         terms=Terms(parts),

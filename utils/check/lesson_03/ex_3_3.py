@@ -6,16 +6,11 @@ from utils.check.lesson_03.ex_3_2 import cases, parts
 from utils.check.terms import Terms
 from utils.counting import gpt_params
 
-
-def _share(V, n, d, L):
-    return V * d / gpt_params(V, n, d, L)
-
-
 EXERCISE = Exercise(
     target="An example: V = 10, n = 4, d = 2 and one layer give 0.1887.",
     probe=Cases(
         cases,
-        right=_share,
+        right=lambda V, n, d, L: V * d / gpt_params(V, n, d, L),
         mistakes={
             "this is the share of the untied model, which has one table more; divide by the tied total.": (
                 lambda V, n, d, L: V * d / gpt_params(V, n, d, L, tied=False)
@@ -23,22 +18,11 @@ EXERCISE = Exercise(
             "the position table is counted in; the token table's share alone is wanted.": (
                 lambda V, n, d, L: (V + n) * d / gpt_params(V, n, d, L)
             ),
-            "this is the share of all the rest.": lambda *sizes: 1 - _share(*sizes),
             "the table is divided by the rest; a share is of the whole, the table included.": (
                 lambda V, n, d, L: V * d / (gpt_params(V, n, d, L) - V * d)
             ),
-            "the table is divided by the blocks; a share is of the whole model.": (
-                lambda V, n, d, L: V * d / (L * (12 * d * d + 13 * d))
-            ),
-            "the share is rounded to a whole number; leave what is behind the point, which `//` and `round` drop.": (
-                lambda *sizes: 0
-            ),
-            "this is the position table's share; V rows are the token table, n rows the position table.": (
-                lambda V, n, d, L: n * d / gpt_params(V, n, d, L)
-            ),
-            "the number of rows is divided by the total; each row has d numbers.": (
-                lambda V, n, d, L: V / gpt_params(V, n, d, L)
-            ),
+            "the share is rounded to a whole number; `//` and `round` drop what is behind the point.": lambda *a: 0,
+            "this is the share of the rows; each has d numbers.": lambda V, n, d, L: V / gpt_params(V, n, d, L),
         },
         terms=Terms(parts, combine=lambda terms: terms["the token table"] / sum(terms.values())),
     ),

@@ -4,16 +4,14 @@ import math
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
-from utils.check.lesson_03.ex_3_2 import parts
-from utils.check.terms import Terms
 from utils.counting import gpt_params
 
 
 def _cases():
     exactly = gpt_params(20, 6, 16, 2)
-    sizes = (20, 6, 2, 4), (100, 64, 3, 6), (12, 5, 1, 5), (300, 90, 2, 1), (10, 4, 1, 400)
-    budgets = exactly - 1, 24_000, 9_900, 60_000, 70_000_000
-    return [(460, 10, 4, 1, 2), (exactly, *sizes[0]), *((b, *s) for b, s in zip(budgets, sizes, strict=True))]
+    sizes = (100, 64, 3, 6), (12, 5, 1, 5), (300, 90, 2, 1), (10, 4, 1, 400)
+    random = [(b, *s) for b, s in zip((24_000, 9_900, 60_000, 70_000_000), sizes, strict=True)]
+    return [(460, 10, 4, 1, 2), (exactly, 20, 6, 2, 4), (exactly - 1, 20, 6, 2, 4), *random]
 
 
 def _widest(budget, V, n, L, H, count=gpt_params):
@@ -23,8 +21,8 @@ def _widest(budget, V, n, L, H, count=gpt_params):
     return d
 
 
-def _any_width(budget, V, n, L, H):
-    return _widest(budget, V, n, L, 1)
+def _any_width(*case):
+    return _widest(*case[:-1], 1)
 
 
 def _root(budget, V, n, L, H):
@@ -38,58 +36,32 @@ def _counting(count):
     return lambda *case: _widest(*case, count=count)
 
 
-def _leaving_out(*names):
-    terms = Terms(lambda *sizes: {name: part for name, part in parts(*sizes).items() if name not in names})
-    return _counting(terms.count)
-
-
 EXERCISE = Exercise(
     target="An example: a budget of 400 with V = 10, n = 4, one layer and 2 heads gives the width 4; 6 is too wide.",
     probe=Cases(
         _cases,
         right=_widest,
         mistakes={
-            "the heads cannot share this width evenly: it must be a multiple of n_head.": (
-                _any_width,
-                lambda *case: max(case[-1], _any_width(*case) - case[-1] + 1),
-            ),
-            "a model that has exactly the budget is allowed too: at most, not less than.": (
-                lambda budget, *sizes: _widest(budget - 1, *sizes)
-            ),
-            "this is the first width that is too wide; the one before it is wanted.": (
-                lambda *case: _widest(*case) + case[-1]
-            ),
-            "this is one step too narrow; the next multiple of n_head still fits.": (
-                lambda *case: _widest(*case) - case[-1],
-                lambda *case: max(_widest(*case) - case[-1], case[-1]),
-            ),
+            "the heads cannot share this width evenly: it must be a multiple of n_head.": _any_width,
+            "exactly the budget is allowed too: at most, not less than.": lambda b, *sizes: _widest(b - 1, *sizes),
+            "this is the first width that is too wide; take the one before it.": lambda *a: _widest(*a) + a[-1],
+            "this is one step too narrow; the next multiple of n_head still fits.": lambda *a: _widest(*a) - a[-1],
             "the width is rounded up, or to the nearest multiple of n_head, and may then cost more than the budget.": (
-                lambda *case: math.ceil(_root(*case) / case[-1]) * case[-1],
-                lambda *case: round(_root(*case) / case[-1]) * case[-1],
-                lambda *case: -(-_any_width(*case) // case[-1]) * case[-1],
+                lambda *a: math.ceil(_root(*a) / a[-1]) * a[-1],
+                lambda *a: round(_root(*a) / a[-1]) * a[-1],
             ),
-            "this is where the count meets the budget; the width is a multiple of n_head at or below it.": (
-                _root,
-                lambda *case: math.ceil(_root(*case)),
-                lambda *case: round(_root(*case)),
-                lambda *case: _any_width(*case) + 1,
-            ),
-            "this is the width of one head, or the number of steps; the whole width is wanted.": (
-                lambda *case: _widest(*case) // case[-1]
-            ),
+            "this is where the count meets the budget; the width is a multiple of n_head at or below it.": _root,
+            "this is the width of one head; the whole width is wanted.": lambda *a: _widest(*a) // a[-1],
             "the search ends at a width of its own; go on until the budget is reached.": tuple(
-                lambda *case, end=end: min(_widest(*case), end // case[-1] * case[-1]) for end in (999, 1_024, 2_000)
+                lambda *a, end=end: min(_widest(*a), end // a[-1] * a[-1]) for end in (999, 1_024, 2_000)
             ),
-            "only 12 L d² is counted; tables, biases and layer norms take from the budget too.": _counting(
-                lambda V, n, d, L: 12 * L * d * d
+            "only 12 L d² is counted; all the rest costs too.": _counting(lambda V, n, d, L: 12 * L * d * d),
+            "a table is left out, or both: they cost (V + n) d of the budget.": tuple(
+                _counting(lambda V, n, d, L, v=v, p=p: gpt_params(V, n, d, L) - (v * V + p * n) * d)
+                for v, p in ((1, 1), (1, 0), (0, 1))
             ),
-            "a table is left out, or both: they cost (V + n) d of the budget.": (
-                _leaving_out("the token table", "the position table"),
-                _leaving_out("the token table"),
-                _leaving_out("the position table"),
-            ),
-            "biases and layer norms are left out: 13 L d and 2 d numbers of the budget.": _leaving_out(
-                "the blocks' biases", "the layer norms in the blocks", "the final layer norm"
+            "biases and layer norms are left out: 13 L d and 2 d numbers of the budget.": (
+                _counting(lambda V, n, d, L: (V + n) * d + 12 * L * d * d)
             ),
         },
     ),

@@ -4,13 +4,7 @@ from utils.check.cases import Cases
 from utils.check.engine import Exercise
 from utils.check.terms import Terms
 
-_TERMS = Terms(
-    lambda n, w: {
-        "the weights": n * w,
-        "the gradients": n * w,
-        "a moment of AdamW": (2, 4 * n),
-    }
-)
+_TERMS = Terms(lambda n, w: {"the weights": n * w, "the gradients": n * w, "a moment of AdamW": (2, 4 * n)})
 
 EXERCISE = Exercise(
     target="An example: 3 parameters of 4 bytes take 48 bytes while they are trained.",
@@ -18,9 +12,7 @@ EXERCISE = Exercise(
         lambda: [(10, 2), (10, 4), (114_944, 4), (7, 1), (124_439_808, 2)],
         right=_TERMS.count,
         mistakes={
-            "these are the weights alone; there are gradients and two moments beside them.": lambda n, w: n * w,
-            "weights and gradients are there; AdamW's two moments are missing.": lambda n, w: 2 * n * w,
-            "the moments are counted in weight_bytes; they stay at 4 bytes each, whatever the weights have.": (
+            "the moments are counted in weight_bytes; they have 4 bytes, whatever the weights have.": (
                 lambda n, w: n * 4 * w
             ),
             "weights and gradients are counted in 4 bytes; they have weight_bytes each.": lambda n, w: 16 * n,
@@ -28,18 +20,11 @@ EXERCISE = Exercise(
             "a further copy of the weights in 4 bytes is counted; mixed precision keeps one, plain AdamW does not.": (
                 lambda n, w: n * (2 * w + 12)
             ),
-            "three numbers of weight_bytes are counted: a gradient and two moments belong to each weight, and the "
-            "moments have 4 bytes.": lambda n, w: 3 * n * w,
-            "the moments are counted in bits, 32 of them; a float32 has 4 bytes.": lambda n, w: n * (2 * w + 64),
-            "weights and gradients are multiplied; they stand side by side, so add.": lambda n, w: n * w * w + 8 * n,
-            "the moments are counted with 8 bytes each; a float32 has 4.": lambda n, w: n * (2 * w + 16),
-            "`n_params` multiplies one part alone, or none: put the bytes of one parameter in brackets.": (
+            "`n_params` multiplies one part alone: put the bytes of one parameter in brackets.": (
                 lambda n, w: 2 * n * w + 8,
                 lambda n, w: 2 * w + 8 * n,
-                lambda n, w: n * w + w + 8,
-                lambda n, w: n + 2 * w + 8,
             ),
-            "these are the bytes of one parameter; there are `n_params` of them.": lambda n, w: 2 * w + 8,
+            "the moments are counted with 8 bytes each; a float32 has 4.": lambda n, w: n * (2 * w + 16),
         },
         terms=_TERMS,
     ),

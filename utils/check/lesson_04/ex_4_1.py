@@ -8,18 +8,12 @@ from utils.check.engine import Exercise
 from utils.model import GPT, GPTConfig
 
 
-def _model():
-    """A GPT with room for four tokens, whose scores differ enough to be told apart."""
+def _cases():
     torch.manual_seed(1)
     model = GPT(GPTConfig(vocab_size=5, n_ctx=4, n_embd=8, n_layer=1, n_head=2))
-    with torch.no_grad():
+    with torch.no_grad():  # so that its scores differ enough to be told apart
         for parameter in model.parameters():
             parameter.mul_(20 if parameter.ndim == 2 else 1)
-    return model
-
-
-def _cases():
-    model = _model()
     texts = [
         [[1, 2, 3]],
         [[4]],
@@ -31,9 +25,9 @@ def _cases():
     return [(model, torch.tensor(ids)) for ids in texts]
 
 
-def _scores(see=lambda ids, n_ctx: ids[:, -n_ctx:], pick=lambda scores: scores[:, -1]):
+def _scores(see=lambda ids: ids[:, -4:], pick=lambda scores: scores[:, -1]):
     """The scores (B, T, V) of the tokens that the model sees, and what is picked of them."""
-    return lambda model, ids: pick(model(see(ids, model.config.n_ctx)))
+    return lambda model, ids: pick(model(see(ids)))
 
 
 def _require_no_graph(function):
@@ -44,46 +38,18 @@ def _require_no_graph(function):
         )
 
 
-_COMPARED = Cases(
-    _cases,
-    right=_scores(),
-    mistakes={
-        "these are the scores after every token; only those after the last are wanted.": _scores(pick=lambda s: s),
-        "these are the scores after the first token; the next one comes after the last.": (
-            _scores(pick=lambda s: s[:, 0])
-        ),
-        "a text longer than the context stops the model; it has room for `model.config.n_ctx` tokens.": (
-            _scores(see=lambda ids, n_ctx: ids)
-        ),
-        "rows are cut off, not tokens: the tokens of a text run along the second dimension.": (
-            _scores(see=lambda ids, n_ctx: ids[-n_ctx:])
-        ),
-        "of a long text the model is given the start; what comes next hangs on its end.": (
-            _scores(see=lambda ids, n_ctx: ids[:, :n_ctx])
-        ),
-        "the model is given the last token only; it needs those before it too.": (
-            _scores(see=lambda ids, n_ctx: ids[:, -1:])
-        ),
-        "only the first row of the batch is left; every row has scores of its own.": (
-            _scores(pick=lambda s: s[0, -1]),
-            _scores(pick=lambda s: s[:1, -1]),
-        ),
-        "the scores of all positions are put together; only the last position knows the whole text.": (
-            *(_scores(pick=lambda s, join=join: join(s, 1)) for join in (torch.mean, torch.sum, torch.amax)),
-        ),
-        "a softmax has made probabilities of them; the scores are wanted as they are.": (
-            *(_scores(pick=lambda s, to=to: to(s[:, -1], -1)) for to in (torch.softmax, torch.log_softmax)),
-        ),
-        "this is the token with the highest score; all the scores are wanted.": (
-            _scores(pick=lambda s: s[:, -1].argmax(-1))
-        ),
-    },
-)
+_MISTAKES = {
+    "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": _scores(lambda ids: ids),
+    "rows are cut off, not tokens: a text's tokens run along the second dimension.": _scores(lambda ids: ids[-4:]),
+    "of a long text the model is given the start; what comes next hangs on its end.": _scores(lambda ids: ids[:, :4]),
+    "the model is given the last token only; it needs those before it too.": _scores(lambda ids: ids[:, -1:]),
+    "the scores of all positions are averaged; only the last knows the whole text.": _scores(pick=lambda s: s.mean(1)),
+}
 
 EXERCISE = Exercise(
     target="An example: ids of shape (2, 7), a model with `n_ctx` = 4 and V = 5 give scores of shape (2, 5): "
     "for each row those after its last token, when the model has read the row's last 4.",
-    probe=InTurn(_COMPARED, _require_no_graph),
+    probe=InTurn(Cases(_cases, right=_scores(), mistakes=_MISTAKES), _require_no_graph),
     meaning="a pass gives scores at every position, and to say what comes next only the last position counts.",
     hints=(
         "A slice with a negative start keeps the last tokens, and all if there are fewer. Which dimension is it?",

@@ -9,7 +9,7 @@ from utils.check.calling import Nearly, call
 from utils.check.cases import Cases, InTurn
 from utils.check.compare import as_array
 from utils.check.engine import Exercise
-from utils.check.lesson_04.ex_4_2 import MISTAKES, NO_PROBABILITIES, probabilities, random_scores, shares
+from utils.check.lesson_04.ex_4_2 import NO_PROBABILITIES, probabilities, random_scores, shares
 
 
 def _cases():
@@ -35,83 +35,49 @@ def _one(logits):
 
 def _or(cold, warm=probabilities, limit=0.0):
     """One function for a temperature up to the limit, another above."""
-    return lambda logits, t: cold(logits) if t <= limit else warm(logits, t)
+    return lambda x, t: cold(x) if t <= limit else warm(x, t)
 
 
 def _right(logits, temperature):
     return _or(_one)(logits.double(), temperature)
 
 
-def _is_highest(logits):
-    return (logits == logits.amax(-1, keepdim=True)).float()
-
-
-def _added(more):
-    return lambda logits, t: probabilities(logits, t + more)
-
-
-def _at_least(limit):
-    return lambda logits, t: probabilities(logits, max(t, limit))
-
-
-_ORDINARY = Cases(
-    _cases,
-    right=_right,
-    signs=NO_PROBABILITIES,
-    mistakes={
-        "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.": (
-            probabilities
-        ),
-        "at 0 this is the id of the highest score; probabilities are wanted, a 1 for that id and 0 elsewhere.": (
-            _or(lambda logits: logits.argmax(-1)),
-            _or(lambda logits: logits.argmax(-1, keepdim=True)),
-        ),
-        "a temperature of 0 is treated as 1; it is the limit of ever lower ones, not their absence.": (
-            _or(lambda logits: logits.softmax(-1))
-        ),
-        "at 0 equal highest scores share the probability; the lowest id of them gets it all "
-        "(a tiny number in place of 0 does not do this).": (
-            _or(lambda logits: shares(_is_highest(logits))),
-            *map(_added, (1e-3, 1e-4, 1e-6)),
-        ),
-        "at 0 equal highest scores get a 1 each; only the lowest id of them does.": _or(_is_highest),
-        "at 0 the highest id of several equal scores is taken; the lowest is wanted.": (
-            _or(lambda logits: _one(logits.flip(-1)).flip(-1))
-        ),
-        "at 0 not always the lowest id of equal scores is taken: `topk` makes no promise for equals, and a "
-        "sort only with `stable=True`; `argmax` does.": (
-            _or(lambda logits: F.one_hot(logits.topk(1).indices[..., 0], logits.shape[-1])),
-            _or(lambda logits: F.one_hot(logits.argsort(descending=True)[..., 0], logits.shape[-1])),
-        ),
-        "at 0 one id is sought in the whole batch: tell `argmax` to look along the last dimension.": (
-            _or(lambda logits: _one(logits.flatten()).view(logits.shape)),
-            _or(lambda logits: torch.zeros_like(logits).index_fill(0, logits.argmax(), 1)),
-        ),
-        "at 0 the ids of all rows are set in every row; `scatter` or `one_hot` sets one in each.": (
-            _or(lambda logits: torch.zeros_like(logits).index_fill(-1, logits.argmax(-1).flatten(), 1))
-        ),
-        "at 0 `one_hot` makes as many columns as the largest id needs; tell it V, the size of the vocabulary.": (
-            _or(lambda logits: F.one_hot(logits.argmax(-1)).float())
-        ),
-        "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.": (
-            *(_or(_one, limit=limit) for limit in (1e-6, 0.5, 1)),
-        ),
-        "small temperatures are raised, to some limit or by a number that is added; treat only 0 apart.": (
-            *(_or(_one, warm) for warm in (*map(_at_least, (1e-3, 0.5, 1)), *map(_added, (0.1, 1e-2, 1e-3, 1e-4)))),
-        ),
-        **{diagnosis: (_or(_one, mistake), mistake) for diagnosis, mistake in MISTAKES.items()},
-    },
-)
-_TINY = Cases(
-    lambda: [(torch.tensor([[1.0, 3.0, 2.0], [-1.0, -2.0, -3.0]]), 1e-40)],
-    right=_right,
-    mistakes={
-        "right for ordinary temperatures; at a tiny one the divided scores overflow, and the softmax of two "
-        "infinite scores is NaN. Take each row's highest score off first.": _or(_one),
-        "at a tiny temperature the highest score of the whole batch is taken off, and in other rows nothing is left; "
-        "each row has a highest of its own.": _or(_one, lambda x, t: probabilities(x - x.amax(), t)),
-    },
-)
+_ORDINARY = {
+    "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.": probabilities,
+    "at 0 this is the id of the highest score; probabilities are wanted, a 1 for that id and 0 elsewhere.": (
+        _or(lambda x: x.argmax(-1)),
+        _or(lambda x: x.argmax(-1, keepdim=True)),
+    ),
+    "a temperature of 0 is treated as 1; it is the limit of ever lower ones.": _or(lambda x: x.softmax(-1)),
+    "at 0 equal highest scores share the probability; the lowest id of them gets it all "
+    "(a tiny number in place of 0 does not do this).": (
+        _or(lambda x: shares((x == x.amax(-1, keepdim=True)).float())),
+        *(lambda x, t, more=more: probabilities(x, t + more) for more in (1e-3, 1e-4, 1e-6)),
+    ),
+    "at 0 the highest id of several equal scores is taken; take the lowest.": _or(lambda x: _one(x.flip(-1)).flip(-1)),
+    "at 0 not always the lowest id of equal scores is taken: `topk` makes no promise for equals, and a "
+    "sort only with `stable=True`; `argmax` does.": (
+        _or(lambda x: F.one_hot(x.topk(1).indices[..., 0], x.shape[-1])),
+        _or(lambda x: F.one_hot(x.argsort(descending=True)[..., 0], x.shape[-1])),
+    ),
+    "at 0 one id is sought in the whole batch: tell `argmax` to look along the last dimension.": (
+        _or(lambda x: _one(x.flatten()).view(x.shape)),
+        _or(lambda x: torch.zeros_like(x).index_fill(0, x.argmax(), 1)),
+    ),
+    "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.": (
+        *(_or(_one, limit=limit) for limit in (1e-6, 0.5, 1)),
+    ),
+    "small temperatures are raised, to some limit or by a number that is added; treat only 0 apart.": (
+        *(_or(_one, lambda x, t, to=to: probabilities(x, max(t, to))) for to in (1e-3, 0.5)),
+        *(_or(_one, lambda x, t, more=more: probabilities(x, t + more)) for more in (0.1, 1e-2, 1e-3, 1e-4)),
+    ),
+}
+_TINY = {
+    "right for ordinary temperatures; at a tiny one the divided scores overflow, and the softmax of two "
+    "infinite scores is NaN. Take each row's highest score off first.": _or(_one),
+    "at a tiny temperature the highest score of the whole batch is taken off, and in other rows nothing is left; "
+    "each row has a highest of its own.": _or(_one, lambda x, t: probabilities(x - x.amax(), t)),
+}
 
 
 def _require_floats(function):
@@ -119,15 +85,18 @@ def _require_floats(function):
     result = call(function, torch.tensor([1.0, 3.0]), 0)
     if hasattr(result, "dtype") and as_array(result).dtype.kind != "f":
         raise Nearly(
-            f"at 0 the numbers are right, but of the kind {result.dtype}; probabilities are floats, or "
-            "`torch.multinomial` cannot draw from them."
+            f"at 0 the numbers are right, but of the kind {result.dtype}; `torch.multinomial` cannot draw from them."
         )
 
 
 EXERCISE = Exercise(
     target="An example: scores [3, 1, 3] and a temperature of 0 give [1, 0, 0]; with 2 they give "
     "[0.4223, 0.1554, 0.4223].",
-    probe=InTurn(_ORDINARY, _TINY, _require_floats),
+    probe=InTurn(
+        Cases(_cases, right=_right, mistakes=_ORDINARY, signs=NO_PROBABILITIES),
+        Cases(lambda: [(torch.tensor([[1.0, 3.0, 2.0], [-1.0, -2.0, -3.0]]), 1e-40)], right=_right, mistakes=_TINY),
+        _require_floats,
+    ),
     meaning="the lower the temperature, the nearer to always taking the likeliest, and 0 is that limit.",
     hints=(
         "Dividing by 0 is no option, so a temperature of 0 needs an `if`.",

@@ -4,26 +4,22 @@ import math
 
 import torch
 
-from utils.check.cases import Cases
+from utils.check.cases import Cases, InTurn
 from utils.check.compare import as_array, same
 from utils.check.engine import Exercise
 
 
-def _generator(seed):
-    return torch.Generator().manual_seed(seed)
-
-
 def _cases():
+    generator = torch.Generator().manual_seed(1)
     return [
         (torch.tensor([1.0, 3.0]), 1),
         (torch.tensor([1.0, 3.0, 2.0, -1.0]), 2),
         (torch.tensor([2.0, 1.0, 2.0, 2.0]), 2),
         (torch.tensor([1.0, 3.0]), 2),
         (torch.tensor([[5.0, 4.0, 1.0, 2.0], [-5.0, -4.0, -1.0, -2.0]]), 2),
-        (torch.randn(2, 3, 6, generator=_generator(1)), 4),
-        (torch.randint(5, (2, 50), generator=_generator(2)).float(), 20),
+        (torch.randn(2, 3, 6, generator=generator), 4),
+        (torch.randint(5, (2, 50), generator=generator).float(), 20),
         (torch.tensor([-math.inf, 0.0, -math.inf]), 2),
-        (torch.tensor([1.0, 3.0]), 5),
     ]
 
 
@@ -41,50 +37,25 @@ def _keep_top_k(logits, k):
     return _only(logits, _order(logits)[..., :k])
 
 
-def _threshold(logits, k, above=torch.ge):
+def _above(compare):
     """By the k-th highest score of each row."""
-    lowest = logits.sort(descending=True).values[..., min(k, logits.shape[-1]) - 1, None]
-    return logits.masked_fill(~above(logits, lowest), -math.inf)
+    return lambda x, k: x.masked_fill(~compare(x, x.sort(descending=True).values[..., k - 1, None]), -math.inf)
 
 
-def _above(logits, k):
-    return _threshold(logits, k, torch.gt)
-
-
-def _limited(function):
-    """The same function with an error for a k above V."""
-
-    def limited(logits, k):
-        if k > logits.shape[-1]:
-            raise IndexError
-        return function(logits, k)
-
-    return limited
-
-
-def _unordered(pick):
-    """The scores at the ids that a way of sorting picks, however it treats equals; and the same with a limit to k."""
-
-    def keep(logits, k):
-        return _only(logits, pick(logits, min(k, logits.shape[-1])))
-
-    return keep, _limited(keep)
-
-
-def _sorted(logits, k):
-    values = logits.sort(descending=True).values
-    return values.masked_fill(torch.arange(values.shape[-1]) >= k, -math.inf)
+def _limited(logits, k):
+    if k > logits.shape[-1]:
+        raise IndexError
+    return _keep_top_k(logits, k)
 
 
 def _removed(fits):
     """A sign: what stays is right, and what is removed has become something that fits."""
 
     def is_so(result, want):
-        given, wanted = as_array(result), as_array(want)
-        if given is None or given.shape != wanted.shape or given.dtype.kind == "b":
+        given, stays = as_array(result), as_array(want) > -math.inf
+        if given is None or given.shape != stays.shape or is_a_mask(result, want) or stays.all():
             return False
-        stays = wanted > -math.inf
-        return not stays.all() and same(given[stays], wanted[stays]) and bool(fits(given[~stays]).all())
+        return same(given[stays], as_array(want)[stays]) and bool(fits(given[~stays]).all())
 
     return is_so
 
@@ -95,51 +66,49 @@ def is_a_mask(result, want):
     return given is not None and given.dtype.kind == "b"
 
 
+_MISTAKES = {
+    "where scores tie, more than k stay: a threshold cannot part equals; exactly k stay, the lower ids.": (
+        _above(torch.ge)
+    ),
+    "the k-th highest score itself is removed; it is one of the k.": _above(torch.gt),
+    "among equal scores the higher ids stay; take the lower.": lambda x, k: _keep_top_k(x.flip(-1), k).flip(-1),
+    "of equal scores not always the lower ids stay: `topk` makes no promise for equals, and a sort "
+    "keeps their order only with `stable=True`.": (
+        lambda x, k: _only(x, x.topk(k).indices),
+        lambda x, k: _only(x, x.argsort(descending=True)[..., :k]),
+        lambda x, k: _only(x, x.argsort()[..., x.shape[-1] - k :]),
+    ),
+    "the scores stand in sorted order; each must stay at the id of its token.": (
+        lambda x, k: x.sort(descending=True).values.masked_fill(torch.arange(x.shape[-1]) >= k, -math.inf)
+    ),
+    "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[..., :k],
+    "k scores stay in the whole batch; each row keeps its own.": lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
+    "these are probabilities; cut the scores as they are, the softmax comes later.": (
+        lambda x, k: _keep_top_k(x, k).softmax(-1),
+        lambda x, k: _keep_top_k(x.softmax(-1), k),
+    ),
+    "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
+    "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
+}
+_SIGNS = {
+    "this is a mask of which scores stay; the scores themselves are wanted.": is_a_mask,
+    "what is removed became 0, and a score of 0 still has a probability; only -inf has none.": (
+        _removed(lambda x: x == 0)
+    ),
+    "what is removed became a low number, and every number has a probability left; -inf has none.": (
+        _removed(lambda x: (x < -50) & (x > -math.inf))
+    ),
+}
+
 EXERCISE = Exercise(
     target="An example: scores [2, 1, 2, 2] and k = 2 give [2, -inf, 2, -inf].",
-    probe=Cases(
-        _cases,
-        right=_keep_top_k,
-        mistakes={
-            "where scores tie, more than k stay: a threshold cannot part equals; exactly k stay, the lower ids.": (
-                _threshold,
-                _limited(_threshold),
-            ),
-            "the k-th highest score itself is removed; it is one of the k.": (_above, _limited(_above)),
-            "a k larger than the vocabulary stops it; then all scores stay.": _limited(_keep_top_k),
-            "among equal scores the higher ids stay; the lower ones are wanted.": (
-                lambda x, k: _keep_top_k(x.flip(-1), k).flip(-1)
-            ),
-            "of equal scores not always the lower ids stay: `topk` makes no promise for equals, and a sort "
-            "keeps their order only with `stable=True`.": (
-                *_unordered(lambda x, k: x.topk(k).indices),
-                *_unordered(lambda x, k: x.argsort(descending=True)[..., :k]),
-                *_unordered(lambda x, k: x.argsort()[..., x.shape[-1] - k :]),
-            ),
-            "the scores stand in sorted order; each must stay at the id of its token.": _sorted,
-            "these are the k highest scores alone; all V stay, and the others become -inf.": (
-                lambda x, k: x.sort(descending=True).values[..., :k]
-            ),
-            "k scores stay in the whole batch; each row keeps its own k.": (
-                lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape)
-            ),
-            "these are probabilities, or their logarithms; cut the scores as they are, the softmax comes later.": (
-                lambda x, k: _keep_top_k(x, k).softmax(-1),
-                lambda x, k: _keep_top_k(x.softmax(-1), k),
-                lambda x, k: _keep_top_k(x.log_softmax(-1), k),
-            ),
-            "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
-            "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
-        },
-        signs={
-            "this is a mask of which scores stay; the scores themselves are wanted.": is_a_mask,
-            "what is removed became 0, and a score of 0 still has a probability; only -inf has none.": (
-                _removed(lambda x: x == 0)
-            ),
-            "what is removed became a low number, and every number has a probability left; -inf has none.": (
-                _removed(lambda x: (x < -50) & (x > -math.inf))
-            ),
-        },
+    probe=InTurn(
+        Cases(_cases, right=_keep_top_k, mistakes=_MISTAKES, signs=_SIGNS),
+        Cases(
+            lambda: [(torch.tensor([1.0, 3.0]), 5), (torch.tensor([1.0, 3.0]), 2)],
+            right=_keep_top_k,
+            mistakes={"a k larger than the vocabulary stops it; then all scores stay.": _limited},
+        ),
     ),
     meaning="a score of -inf becomes a probability of exactly 0, so what is cut is never drawn.",
     hints=(

@@ -41,87 +41,56 @@ def _adding():
     return ScriptedModel(10, lambda ids: 100.0 * F.one_hot(ids.cumsum(1) % 10, 10) - 50, says)
 
 
-def _wavering(*scores):
-    says = f"the scores {scores}"
-    return ScriptedModel(len(scores), lambda ids: torch.tensor(scores).expand(*ids.shape, -1), says)
-
-
 def _cases():
     prompts = [
         *(([[1, 2]], 1), ([[1, 2]], 3), ([[4], [7]], 2), ([[1, 2], [3, 5], [0, 8]], 2)),
         *(([[1, 2, 3]], 4), ([[1, 2, 3, 4, 5, 6]], 2), ([[1, 2]], 0)),
     ]
-    model = _adding()
-    return [(model, torch.tensor(ids), new, 1.0, torch.Generator().manual_seed(0)) for ids, new in prompts]
-
-
-def _last_of(ids, n_ctx):
-    return ids[:, -n_ctx:]
+    return [(_adding(), torch.tensor(ids), new, 1.0, torch.Generator().manual_seed(0)) for ids, new in prompts]
 
 
 def _loop(
-    see=_last_of, join=lambda ids, new: torch.cat([ids, new], 1), done=lambda ids, prompt: ids, grows=True, whole=True
+    see=lambda ids, prompt: ids[:, -4:],
+    join=lambda ids, new: torch.cat([ids, new], 1),
+    done=lambda ids, prompt: ids,
 ):
     """The loop, or one with a fault: greedy, which is as good as a draw when the model is certain."""
 
     def run(model, ids, max_new_tokens, temperature, generator):
-        prompt = read = ids
+        prompt = ids
         for _ in range(max_new_tokens):
-            ids = ids if whole else _last_of(ids, model.config.n_ctx)
-            new = model(see(read if whole else ids, model.config.n_ctx))[:, -1].argmax(-1, keepdim=True)
-            ids = join(ids, new)
-            read = ids if grows else prompt
+            ids = join(ids, model(see(ids, prompt))[:, -1].argmax(-1, keepdim=True))
         return done(ids, prompt)
 
     return run
 
 
-_COMPARED = Cases(
-    _cases,
-    right=_loop(),
-    mistakes={
-        "only the new tokens are there; the prompt comes before them.": _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
-        "this is the prompt alone: each new token must be joined to `ids`, under that name.": (
-            _loop(done=lambda ids, p: p)
-        ),
-        "what is returned is cropped as well; crop what the model reads, and keep `ids` whole.": (
-            _loop(done=lambda ids, p: ids[:, -4:])
-        ),
-        "a text longer than the context stops the model; give it the last `model.config.n_ctx` tokens.": (
-            _loop(see=lambda ids, n_ctx: ids)
-        ),
-        "of a long text the model is given the start; it needs the last `model.config.n_ctx` tokens.": (
-            _loop(see=lambda ids, n_ctx: ids[:, :n_ctx])
-        ),
-        "the model is given the last token only; without a cache it needs those before it too.": (
-            _loop(see=lambda ids, n_ctx: ids[:, -1:])
-        ),
-        "the new token becomes a row of its own; join it along the second dimension.": (
-            _loop(join=lambda ids, new: torch.cat([ids, new]))
-        ),
-        "the new token stands in front of the text; it comes at its end.": (
-            _loop(join=lambda ids, new: torch.cat([new, ids], 1))
-        ),
-        "the text loses its start: crop what the model reads, and keep `ids` whole.": _loop(whole=False),
-        "the model reads the prompt again in each step; it must read the new tokens too.": _loop(grows=False),
-        "the loop ends when the whole text has max_new_tokens tokens; that many come behind the prompt.": (
-            lambda model, ids, new, *rest: _loop()(model, ids, new - ids.shape[1], *rest)
-        ),
-    },
-)
+_MISTAKES = {
+    "only the new tokens are there; the prompt comes before them.": _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
+    "this is the prompt alone: join each new token to `ids`, under that name.": _loop(done=lambda ids, prompt: prompt),
+    "the text loses its start: crop what the model reads, and keep `ids` whole.": (
+        _loop(join=lambda ids, new: torch.cat([ids[:, -4:], new], 1)),
+        _loop(done=lambda ids, prompt: ids[:, -4:]),
+    ),
+    "a text longer than the context stops the model; give it the last `model.config.n_ctx` tokens.": (
+        _loop(lambda ids, prompt: ids)
+    ),
+    "of a long text the model is given the start; it needs the end.": _loop(lambda ids, prompt: ids[:, :4]),
+    "the model is given the last token only; it needs those before it too.": _loop(lambda ids, prompt: ids[:, -1:]),
+    "the model reads the prompt again in each step; it must read the new tokens too.": (
+        _loop(lambda ids, prompt: prompt[:, -4:])
+    ),
+}
 
 
-def _run(function, model, ids, steps, temperature=1.0, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return call(function, model, ids, steps, temperature, generator)
-
-
-def _drawn(function, model, rows, steps, **how):
-    """The new tokens (rows, steps) after a prompt of one token 0."""
-    tokens = as_array(_run(function, model, torch.zeros(rows, 1, dtype=torch.int64), steps, **how))
+def _drawn(function, scores, rows, steps, temperature=1.0, seed=0):
+    """The new tokens (rows, steps) after a prompt of one token 0, from a model with the same scores throughout."""
+    rule = lambda ids: torch.tensor(scores).expand(*ids.shape, -1)  # noqa: E731
+    model = ScriptedModel(len(scores), rule, f"the scores {scores}")
+    prompt = torch.zeros(rows, 1, dtype=torch.int64)
+    tokens = as_array(call(function, model, prompt, steps, temperature, torch.Generator().manual_seed(seed)))
     if tokens is None or tokens.shape != (rows, 1 + steps):
-        wanted = (rows, 1 + steps)
-        raise Unclear(f"{rows} rows of 1 token and {steps} new ones have the shape {wanted}, and yours do not.")
+        raise Unclear(f"{rows} rows of 1 token and {steps} new ones have the shape {(rows, 1 + steps)}; yours do not.")
     return torch.from_numpy(tokens[:, 1:])
 
 
@@ -140,23 +109,22 @@ _OF_MULTINOMIAL = {
 
 def _require_probabilities(function):
     """Wrong if what is drawn from is no distribution, or another one than the model's."""
-    ids = torch.tensor([[1, 2]])
+    case, other_seed = _cases()[1], torch.Generator().manual_seed(1)
     try:
-        first, second = (_run(function, _adding(), ids, 3, seed=seed) for seed in (0, 1))
+        first, second = call(function, *case), call(function, *case[:-1], other_seed)
     except Wrong as fault:
         for said, cause in _OF_MULTINOMIAL.items():
             if said in str(fault):
                 raise Wrong(f"{cause}\n  yours   {str(fault).removeprefix('your function ')}") from None
         return
     given, other = as_array(first), as_array(second)
-    if given is None or other is None or given.shape != (1, 5) or given.tolist() == other.tolist():
-        return
-    raise Unclear(
-        "the model is certain, and other seeds still give other tokens: the draw does not follow its "
-        "probabilities. Does the softmax run along the vocabulary, the last dimension?",
-        f"\n  input   {_adding()}, {brief(ids)}, 3\n  yours   {brief(first)}, {brief(second)}\n"
-        "  wanted  [[1, 2, 3, 6, 2]] each time",
-    )
+    if given is not None and other is not None and given.shape == (1, 5) and given.tolist() != other.tolist():
+        raise Unclear(
+            "the model is certain, and other seeds still give other tokens: the draw does not follow its "
+            "probabilities. Does the softmax run along the vocabulary, the last dimension?",
+            f"\n  input   {_adding()}, [[1, 2]], 3\n  yours   {brief(first)}, {brief(second)}"
+            "\n  wanted  [[1, 2, 3, 6, 2]] each time",
+        )
 
 
 def require_ids(result):
@@ -165,64 +133,56 @@ def require_ids(result):
         raise Nearly("the tokens are right, but as floats; ids choose rows of a table, so they are whole numbers.")
 
 
-def _require_whole_numbers(function):
-    require_ids(_run(function, _adding(), torch.tensor([[1, 2]]), 1))
-
-
 def _require_chance(function):
-    """Wrong if two equally likely tokens do not both come, here and there, in each row."""
-    tokens = _drawn(function, _wavering(0.0, 0.0, -50.0), 4, 16)
+    """Wrong if two equally likely tokens do not both come, here and there, in each row, as the generator has it."""
+    tokens = _drawn(function, (0.0, 0.0, -50.0), 4, 16)
     counts = [int((tokens == token).sum()) for token in range(3)]
-    why = ""
-    if max(counts) == tokens.numel():
-        why = "the likeliest token is taken each time; draw one by the probabilities."
-    elif (tokens == tokens[:, :1]).all():
-        why = "each row repeats its first draw: is the generator seeded, or the draw made, once and for all?"
-    elif (tokens == tokens[:1]).all():
-        why = "all rows draw the same; each row needs a draw of its own."
-    elif counts[2]:
-        why = f"a token of almost no probability came {counts[2]} times; draw by the probabilities."
-    if why:
-        seen = f"of 64 new tokens, 0 and 1 being equally likely: {counts[0]} times 0, {counts[1]} times 1"
-        raise Wrong(f"{why}\n  yours   {seen}")
-
-
-def _require_generator(function):
-    """Wrong if the chance comes from elsewhere than the generator given."""
-    model = _wavering(0.0, 0.0)
     before = torch.get_rng_state()
-    first, again, other = (_drawn(function, model, 2, 16, seed=seed) for seed in (5, 5, 6))
-    if not torch.equal(first, again):
-        raise Wrong("the same seed gives other tokens the second time: draw with the generator that you are given.")
-    if torch.equal(first, other):
-        raise Wrong("every seed gives the same tokens; the generator comes seeded, so draw with it as it is.")
-    if not torch.equal(before, torch.get_rng_state()):
-        raise Wrong("PyTorch's own generator is used or seeded; draw with the one that you are given, and leave that.")
+    again, other = (_drawn(function, (0.0, 0.0, -50.0), 4, 16, seed=seed) for seed in (0, 1))
+    causes = {
+        "the likeliest token is taken each time; draw one by the probabilities.": max(counts) == tokens.numel(),
+        "each row repeats its first draw: is the generator seeded, or the draw made, once and for all?": (
+            (tokens == tokens[:, :1]).all()
+        ),
+        "all rows draw the same; each row needs a draw of its own.": (tokens == tokens[:1]).all(),
+        f"a token of almost no probability came {counts[2]} times; draw by the probabilities.": counts[2],
+        "the same seed gives other tokens the second time: draw with the generator that you are given.": (
+            not torch.equal(tokens, again)
+        ),
+        "every seed gives the same tokens; the generator comes seeded, so draw with it as it is.": (
+            torch.equal(tokens, other)
+        ),
+        "PyTorch's own generator is used or seeded; draw with the one that you are given, and leave that.": (
+            not torch.equal(before, torch.get_rng_state())
+        ),
+    }
+    for cause, is_so in causes.items():
+        if is_so:
+            seen = f"of 64 new tokens, 0 and 1 being equally likely: {counts[0]} times 0, {counts[1]} times 1"
+            raise Wrong(f"{cause}\n  yours   {seen}")
+
+
+_TEMPERATURES = {  # what the scores are multiplied by
+    "the temperature has no effect here; it divides the scores, before the softmax.": lambda t: 1,
+    "a high temperature sharpens: the scores are multiplied by it, and they are divided by it.": lambda t: t,
+    "the scores are divided by the temperature twice, or by its square; divide once.": lambda t: 1 / t**2,
+}
 
 
 def _require_temperature(function):
     """Wrong if the less likely of two tokens does not come as often as a temperature above 1, and one below, has it."""
-    for higher, temperature in ((3.0, 2.0), (1.0, 0.5)):
-        drawn = _drawn(function, _wavering(higher, 0.0), 40, 50, temperature=temperature)
-        share = float((drawn == 1).float().mean())
-        wanted, *mistaken = (
-            1 / (1 + math.exp(higher * by)) for by in (1 / temperature, 1, temperature, temperature**-2)
-        )
+    for higher, t in ((3.0, 2.0), (1.0, 0.5)):
+        share = float((_drawn(function, (higher, 0.0), 40, 50, t) == 1).float().mean())
+        wanted, *mistaken = (1 / (1 + math.exp(higher * by)) for by in (1 / t, *(by(t) for by in _TEMPERATURES.values())))
         if abs(share - wanted) < 0.05:  # five standard deviations of 2,000 draws
             continue
-        near, why = min((abs(share - other), why) for other, why in zip(mistaken, _TEMPERATURES, strict=True))
-        shown = f"\n  input   scores [{higher:.0f}, 0], temperature {temperature:g}, 2000 draws"
+        shown = f"\n  input   scores [{higher:.0f}, 0], temperature {t:g}, 2000 draws"
         shown += f"\n  yours   token 1 in {share:.1%} of them\n  wanted  about {wanted:.1%}"
+        near, cause = min((abs(share - other), text) for other, text in zip(mistaken, _TEMPERATURES, strict=True))
         if near < 0.03:
-            raise Wrong(why + shown)
+            raise Wrong(cause + shown)
         raise Unclear("the tokens do not come as often as they should.", shown)
 
-
-_TEMPERATURES = (
-    "the temperature has no effect here; it divides the scores, before the softmax.",
-    "a high temperature sharpens: the scores are multiplied by it, and they are divided by it.",
-    "the scores are divided by the temperature twice, or by its square; divide once.",
-)
 
 EXERCISE = Exercise(
     target="An example: ids [[1, 2]], 3 new tokens, and a model that is sure of the last digit of the sum of "
@@ -230,11 +190,10 @@ EXERCISE = Exercise(
     probe=InTurn(
         _require_own,
         _require_probabilities,
-        _COMPARED,
+        Cases(_cases, right=_loop(), mistakes=_MISTAKES),
         _require_chance,
-        _require_generator,
         _require_temperature,
-        _require_whole_numbers,
+        lambda function: require_ids(call(function, *_cases()[0])),
     ),
     meaning="predict, draw, append, repeat: this loop and a trained model are all that writes text.",
     hints=(
