@@ -108,7 +108,7 @@ def test_a_lesson_and_a_panel_are_built_and_in_order(project):
 
 def test_the_tests_of_all_panels_know_the_new_one(project):
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_widgets.py", "-k", "TwoWords"]
-    assert "6 passed" in python(project[0], *command)[-1]
+    assert re.match(r"[1-9]\d* passed, \d+ deselected", python(project[0], *command)[-1])
 
 
 def retitled(nb):
