@@ -129,6 +129,7 @@ def quiz(change):
     [
         ("{", 'it is not a list of {"question": …, "choices": [[text, true or false, why], …]}'),
         ('[["a"]]', "it is not a list of"),
+        ("5", "it is not a list of"),
         (quiz(lambda questions: questions.pop()), "it has 2 questions, not 3 to 6"),
         (quiz(lambda questions: questions[1]["choices"].pop()), "question 2 has 2 choices, fewer than 3"),
         (quiz(lambda questions: questions[0]["choices"].pop(0)), "question 1 has 0 right choices, not one"),
@@ -140,6 +141,7 @@ def test_a_quiz_that_is_not_in_order_is_told_with_its_file(tmp_path, text, sente
     root = course(tmp_path)
     (root / QUIZ_FILE).write_text(text, encoding="utf-8")
     assert [found for found in asked(root) if found.startswith(f"{QUIZ_FILE}: {sentence}")], asked(root)
+    assert of_whole(root) == []  # no count is taken of it
 
 
 def written(name, text):
