@@ -29,7 +29,7 @@ QUIZ = [
         "choices": [
             [f"It is {2 * number}.", True, f"Two times {number} makes {2 * number}."],
             [f"It is {number}.", False, f"This is {number} itself."],
-            [f"It is {number + 100}.", False, f"This is {number} and a hundred."],
+            [f"It is {number + 1}.", False, f"This is {number} and one more."],
         ],
     }
     for number in (3, 4, 5)

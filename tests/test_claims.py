@@ -171,9 +171,8 @@ def plain_generate():
     """The loop of lesson 04's section 6, from its cells."""
     code = dict(sections(lesson("04")))["6. The whole loop"]
     place = next(place for place, cell in enumerate(code) if "def plain_generate" in cell.source)
-    return run([cell for cell in code[: place + 1] if "exercise" not in cell.metadata.get("tags", [])])[0][
-        "plain_generate"
-    ]
+    shown = [cell for cell in code[: place + 1] if "exercise" not in cell.metadata.get("tags", [])]
+    return run(shown)[0]["plain_generate"]
 
 
 @pytest.mark.parametrize(
@@ -193,13 +192,7 @@ def test_the_plain_loop_writes_what_the_library_writes(load, cached, filters, pl
 # --- 05
 
 
-@pytest.fixture(scope="module")
-def plain_train():
-    """The loop of lesson 05's section 4, from its cell."""
-    return defined("05", "def plain_train")["plain_train"]
-
-
-def test_the_plain_loop_takes_the_steps_of_the_library(plain_train, monkeypatch):
+def test_the_plain_loop_takes_the_steps_of_the_library(monkeypatch):
     """With its optimizer and its rates: up over ten steps, and no fall after them."""
 
     def plain_optimizer(model, lr):
@@ -208,6 +201,7 @@ def test_the_plain_loop_takes_the_steps_of_the_library(plain_train, monkeypatch)
     monkeypatch.setattr(training, "make_optimizer", plain_optimizer)
     monkeypatch.setattr(training, "LAST_RATE", 1.0)
     rows, losses = LANG.stories(500, seed=0)[0], []
+    plain_train = defined("05", "def plain_train")["plain_train"]
     for loop in (plain_train, lambda *args, **settings: train(*args, **settings, progress=False).train_loss):
         torch.manual_seed(0)
         losses.append(loop(GPT(COURSE_MODEL), rows, 15, batch_size=8, lr=5e-3, seed=3))

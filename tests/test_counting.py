@@ -147,7 +147,7 @@ def test_the_published_conventions():
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_conventions_are_what_a_module_shows(course, tied):
-    config = dataclasses.replace(course, tied=tied)
+    config = dataclasses.replace(course, tied=tied, n_inner=100)
     model = GPT(config)
     assert conventions(config) == {
         "all unique parameters": unique_params(model),

@@ -6,7 +6,7 @@ import re
 
 import nbformat
 import pytest
-from made_notebooks import ACCIDENTS, cell, code, files, good, md, project, redrawn, said, small
+from made_notebooks import ACCIDENTS, cell, code, files, good, has, md, project, redrawn, said, small, tagged
 from nbformat.v4 import new_notebook
 
 from utils.notebooks import canonical, check, main, read, rules, run, text_of
@@ -151,52 +151,43 @@ def test_an_edited_cell_gets_its_new_outputs_and_an_inserted_one_moves_the_count
 # --- what --check finds
 
 
-def strip_count(text):
-    nb = nbformat.v4.reads(text)
-    cell(nb, "value").execution_count = None
-    return text_of(nb)
+def edited(change):
+    """A change of a notebook, as one of its file's text."""
+
+    def edit(text):
+        change(nb := nbformat.v4.reads(text))
+        return text_of(nb)
+
+    return edit
 
 
-def skip_cell(text):
-    nb = nbformat.v4.reads(text)
-    cell(nb, "value").metadata["tags"] = ["nbval-skip"]
-    return text_of(nb)
+def replaced(old, new):
+    return lambda text: text.replace(old, new)
 
 
-@pytest.mark.parametrize(
-    ("edition", "change", "sentence"),
-    [
-        (
-            "lessons",
-            lambda text: text.replace("The loss falls.", "The loss rises."),
-            "lessons/01_good.ipynb: cell m-figure: its source is not derived",
-        ),
-        ("lessons", lambda text: text.replace('"id": "m-figure"', '"id": "m-f"'), "(cell m-f stands where m-figure is"),
-        ("lessons", strip_count, "lessons/01_good.ipynb: cell value: it was not run"),
-        ("solutions", skip_cell, "solutions/01_good.ipynb: cell value: it has the tag nbval-skip"),
-        (
-            "lessons",
-            lambda text: text.replace("judged None", "return sum([x, x])"),
-            "lessons/01_good.ipynb: cell answer: holds a line of the answer",
-        ),
-        ("lessons", lambda text: json.dumps(json.loads(text)), "is not written as the builder writes it"),
-        (
-            "solutions",
-            lambda text: text.replace("### END", "### END OF"),
-            "lessons/01_good.ipynb: it cannot be derived",
-        ),
-        ("solutions", lambda text: text[:100], "solutions/01_good.ipynb: not a notebook"),
-        ("lessons", lambda text: None, "lessons/01_good.ipynb: it is missing"),
-        ("solutions", lambda text: None, "solutions/01_good.ipynb: it is missing"),
-    ],
-)
+BY_HAND = [
+    ("lessons", replaced("The loss falls.", "The loss rises."), ": cell m-figure: its source is not derived"),
+    ("lessons", replaced('"id": "m-figure"', '"id": "m-f"'), "(cell m-f stands where m-figure is"),
+    ("lessons", edited(has("value", execution_count=None)), ": cell value: it was not run"),
+    ("solutions", edited(tagged("value", "nbval-skip")), ": cell value: it has the tag nbval-skip"),
+    ("lessons", replaced("judged None", "return sum([x, x])"), ": cell answer: holds a line of the answer"),
+    ("lessons", lambda text: json.dumps(json.loads(text)), "is not written as the builder writes it"),
+    ("solutions", replaced("### END", "### END OF"), "lessons/01_good.ipynb: it cannot be derived"),
+    ("solutions", lambda text: text[:100], ": not a notebook"),
+    ("lessons", lambda text: None, ": it is missing"),
+    ("solutions", lambda text: None, ": it is missing"),
+]
+
+
+@pytest.mark.parametrize(("edition", "change", "sentence"), BY_HAND)
 def test_check_finds_what_was_edited_by_hand(built, tmp_path, capsys, edition, change, sentence):
     folder = copied(built, tmp_path)
     path = folder / edition / "01_good.ipynb"
     text = change(path.read_text(encoding="utf-8"))
     path.unlink() if text is None else path.write_text(text, encoding="utf-8")
     assert main(["--check"], folder) == 1
-    assert sentence in capsys.readouterr().out
+    file = f"{edition}/01_good.ipynb" if sentence.startswith(":") else ""
+    assert f"{file}{sentence}" in capsys.readouterr().out
 
 
 # --- time

@@ -18,7 +18,7 @@ from made_notebooks import (
     source_is,
     tagged,
     without,
-)
+)  # fmt: skip
 from nbformat.v4 import new_output
 
 from utils.notebooks import problems, rules
@@ -131,12 +131,21 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("change", "sentence"), BROKEN, ids=[sentence for _, sentence in BROKEN])
-def test_each_rule_broken_once_gives_its_sentence(change, sentence, monkeypatch):
-    monkeypatch.setattr("utils.notebooks.code_rules.library", lambda: {"GPT": "model.py"})
+@pytest.fixture(autouse=True)
+def small_library(monkeypatch):
+    monkeypatch.setattr("utils.notebooks.code_rules.library", lambda: {"GPT": "model.py", "PlainGPT": "model.py"})
+
+
+def changed(change):
     nb = good()
     change(nb)
-    assert [found for found in problems(nb) if sentence in found], problems(nb)
+    return nb
+
+
+@pytest.mark.parametrize(("change", "sentence"), BROKEN, ids=[sentence for _, sentence in BROKEN])
+def test_each_rule_broken_once_gives_its_sentence(change, sentence):
+    found = problems(changed(change))
+    assert [text for text in found if sentence in text], found
 
 
 @pytest.mark.parametrize(
@@ -155,11 +164,8 @@ def test_each_rule_broken_once_gives_its_sentence(change, sentence, monkeypatch)
         ),
     ],
 )
-def test_what_only_looks_like_a_violation_is_allowed(change, monkeypatch):
-    monkeypatch.setattr("utils.notebooks.code_rules.library", lambda: {"PlainGPT": "model.py"})
-    nb = good()
-    change(nb)
-    assert problems(nb) == []
+def test_what_only_looks_like_a_violation_is_allowed(change):
+    assert problems(changed(change)) == []
 
 
 def parts_of(nb):
@@ -174,13 +180,11 @@ def parts_of(nb):
         yield from ((rule, outputs) for rule in book.output)
 
 
-def test_every_rule_is_broken_by_one_of_the_cases(monkeypatch):
-    monkeypatch.setattr("utils.notebooks.code_rules.library", lambda: {"GPT": "model.py"})
+def test_every_rule_is_broken_by_one_of_the_cases():
     silent = {rule for rule, _ in parts_of(good())}
     for change, _ in BROKEN:
-        nb = good()
-        change(nb)
-        silent -= {rule for rule, parts in parts_of(nb) if rule in silent and any(map(any, map(rule, parts)))}
+        parts = parts_of(changed(change))
+        silent -= {rule for rule, applied in parts if rule in silent and any(map(any, map(rule, applied)))}
     assert silent == set()
 
 

@@ -138,14 +138,13 @@ def test_an_unknown_convention_is_refused(refused):
         shipped_measurements()[0].n_params("all")
 
 
-def shipped_fit(convention):
-    points = shipped_measurements()
-    return fit_power_law([point.n_params(convention) for point in points], [point.gap for point in points])
-
-
 def test_the_shipped_points_lie_near_a_line_and_bend_more_without_the_tables():
-    points, law, body = shipped_measurements(), shipped_fit("all unique parameters"), shipped_fit("without both tables")
+    points = shipped_measurements()
     assert points[-1].n_params() > 75 * points[0].n_params(), "the sizes span almost two decades"
+    law, body = (
+        fit_power_law([point.n_params(convention) for point in points], [point.gap for point in points])
+        for convention in ("all unique parameters", "without both tables")
+    )
     assert (round(law.slope, 2), round(body.slope, 2)) == (-0.72, -0.58)
     assert max(map(abs, law.residuals)) < 0.11 < 0.16 < max(map(abs, body.residuals)) < 0.17
     assert np.sign(law.residuals).tolist() == np.sign(body.residuals).tolist() == [-1, -1, 1, 1, -1], "a bend"

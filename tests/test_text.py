@@ -73,23 +73,11 @@ def test_ids_are_those_of_transformers(gpt2):
     assert [t for t in texts if gpt2.decode(gpt2.encode(t)) != t] == []
 
 
-def test_the_split_is_the_one_that_tiktoken_uses_for_gpt2(gpt2, monkeypatch):
-    from tiktoken_ext.openai_public import r50k_pat_str
-
-    monkeypatch.setattr(text, "SPLIT", r50k_pat_str)
-    faster = GPT2Tokenizer()
-    assert [t for t in varied_texts() if gpt2.encode(t) != faster.encode(t)] == []
-
-
 def test_known_ids(gpt2):
     assert gpt2.encode("The cat sat") == [464, 3797, 3332]
     assert gpt2.pieces([791, 464, 1230]) == [" Un", "The", " government"]
-    assert gpt2.vocab_size == 50_257
-    assert gpt2.end_of_text == 50_256
-    assert gpt2.decode([50_256]) == "<|endoftext|>"
-    assert gpt2.decode([]) == ""
-    assert gpt2.pieces([]) == []
-    assert gpt2.encode("") == []
+    assert (gpt2.vocab_size, gpt2.end_of_text, gpt2.decode([50_256])) == (50_257, 50_256, "<|endoftext|>")
+    assert (gpt2.encode(""), gpt2.decode([]), gpt2.pieces([])) == ([], "", [])
 
 
 def test_every_id_has_a_piece(gpt2):
@@ -104,7 +92,6 @@ def test_a_special_token_in_a_text_is_plain_text(gpt2, prompt):
     ids = gpt2.encode(prompt)
     assert gpt2.end_of_text not in ids
     assert gpt2.decode(ids) == prompt
-    assert gpt2.encode("<|endoftext|>") == [27, 91, 437, 1659, 5239, 91, 29]
 
 
 def test_part_of_a_character(gpt2):
@@ -113,9 +100,7 @@ def test_part_of_a_character(gpt2):
     assert gpt2.pieces(ids) == [r"\xf0\x9f\x98", r"\x80", " hi"]
 
 
-@pytest.mark.parametrize(
-    "kind", [list, tuple, torch.tensor, np.array, lambda ids: torch.tensor(ids, dtype=torch.int32)]
-)
+@pytest.mark.parametrize("kind", [list, tuple, torch.tensor, np.array, torch.IntTensor])
 def test_kinds_of_ids(gpt2, names, kind):
     assert gpt2.decode(kind([464, 3797, 3332])) == "The cat sat"
     assert gpt2.pieces(kind([464, 3797, 3332])) == ["The", " cat", " sat"]
@@ -124,21 +109,18 @@ def test_kinds_of_ids(gpt2, names, kind):
 
 NO_IDS = [
     ([464, 50_257], ValueError, "ids[1]=50257 is too large"),
-    (torch.tensor([50_304]), ValueError, "ids[0]=50304 is too large"),
     ([464, -1], ValueError, "ids[1]=-1 is too small"),
-    ([464, -100], ValueError, "ids[1]=-100 is too small"),
     ([10**30], ValueError, f"ids[0]={10**30} is too large"),
     ([464.0], TypeError, "ids[0]=464.0 is of type float"),
     ([True], TypeError, "ids[0]=True is of type bool"),
     (["The"], TypeError, "ids[0]='The' is of type str"),
-    ([None], TypeError, "ids[0]=None is of type NoneType"),
+    (torch.tensor([50_304]), ValueError, "ids[0]=50304 is too large"),
     (torch.tensor([1.0]), TypeError, "ids[0]=1.0 is of type float"),
     (torch.tensor([[464, 3797]]), TypeError, "ids[0]=[464, 3797] is of type list"),
     (torch.tensor(464), TypeError, "ids is of type Tensor"),
     ("x", TypeError, "ids is of type str"),
     (b"x", TypeError, "ids is of type bytes"),
     (464, TypeError, "ids is of type int"),
-    (None, TypeError, "ids is of type NoneType"),
 ]
 
 
@@ -151,10 +133,9 @@ def test_refused_ids(gpt2, refused, ids, kind, words):
 
 @pytest.mark.parametrize("value", [5, None, b"The cat", ["The"], torch.tensor([464])])
 def test_refused_texts(gpt2, names, refused, value):
-    with refused(TypeError, "text=", type(value).__name__, "give a str"):
-        gpt2.encode(value)
-    with refused(TypeError, "name=", type(value).__name__, "give a str"):
-        names.encode(value)
+    for name, read in {"text": gpt2.encode, "name": names.encode}.items():
+        with refused(TypeError, f"{name}=", type(value).__name__, "give a str"):
+            read(value)
 
 
 # ---- its files
@@ -198,12 +179,9 @@ def test_tiktoken_keeps_no_copy(tmp_path, monkeypatch, folder):
 
 
 def test_the_environment_is_restored_after_an_error(monkeypatch):
-    def fail(**files):
-        raise OSError("gone")
-
-    monkeypatch.setattr(text, "data_gym_to_mergeable_bpe_ranks", fail)
+    monkeypatch.setattr(text, "data_gym_to_mergeable_bpe_ranks", lambda **files: 1 / 0)
     before = dict(os.environ)
-    with pytest.raises(OSError, match="gone"):
+    with pytest.raises(ZeroDivisionError):
         GPT2Tokenizer()
     assert dict(os.environ) == before
 
@@ -231,7 +209,6 @@ print(hashlib.sha256("\\n".join(names.train + names.valid).encode()).hexdigest()
 
 
 def test_another_process_without_network_and_without_writing():
-    assert os.environ.get("PYTHONHASHSEED") != "4321"
     environment = {**os.environ, "PYTHONHASHSEED": "4321", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", ALONE]
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", timeout=60)
@@ -242,23 +219,16 @@ def test_another_process_without_network_and_without_writing():
 
 
 def test_the_names(names):
-    everything = names.train + names.valid
-    assert len(everything) == len(set(everything)) == 6824
-    assert (len(names.train), len(names.valid)) == (6142, 682)
-    assert all(type(name) is str and name for name in everything)
-    assert names.longest == max(len(name) for name in everything) == 12
-    # a change here asks for a new names_gpt
-    assert hashlib.sha256("\n".join(everything).encode()).hexdigest() == NAMES_DIGEST
-    fresh = Names()
-    assert (fresh.train, fresh.valid, fresh.vocab) == (names.train, names.valid, names.vocab)
-
-
-def test_they_are_the_first_names_of_the_provider(names):
     from faker.providers.person.en import Provider
 
-    women, men = Provider.first_names_female, Provider.first_names_male
-    assert (len(set(women)), len(set(men)), len(set(women) & set(men))) == (3932, 3271, 379)
-    assert set(names.train + names.valid) == set(women) | set(men)
+    everything = names.train + names.valid
+    assert set(everything) == set(Provider.first_names_female) | set(Provider.first_names_male)
+    assert (len(set(everything)), len(names.train), len(names.valid)) == (6824, 6142, 682)
+    assert all(type(name) is str and name for name in everything)
+    assert names.longest == max(map(len, everything)) == 12
+    # a change here asks for a new names_gpt
+    assert hashlib.sha256("\n".join(everything).encode()).hexdigest() == NAMES_DIGEST
+    assert set("".join(names.valid)) <= set("".join(names.train)), "a letter that training lacks"
 
 
 def test_the_order_of_the_list_does_not_matter(names, monkeypatch):
@@ -268,34 +238,20 @@ def test_the_order_of_the_list_does_not_matter(names, monkeypatch):
     assert (Names().train, Names().valid) == (names.train, names.valid)
 
 
-def test_the_split_is_fair(names):
-    """Held-out names use no letter that training lacks, and each initial keeps about its share."""
-    assert set("".join(names.valid)) <= set("".join(names.train))
-    for initial in "AJMS":
-        shares = [np.mean([name[0] == initial for name in part]) for part in (names.train, names.valid)]
-        assert abs(shares[0] - shares[1]) < 0.03
-
-
-def test_the_alphabet(names):
-    assert "".join(names.vocab) == ".ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    assert names.vocab_size == len(names.vocab) == 53
-    assert names.start == names.stop == 0
-    assert names.encode("Bo") == [2, 41]
-    assert names.encode("") == []
-
-
 def test_encode_and_decode_are_inverse(names):
-    for name in names.train + names.valid:
+    assert "".join(names.vocab) == ".ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    assert (names.vocab_size, names.start, names.stop) == (53, 0, 0)
+    assert names.encode("Bo") == [2, 41]
+    for name in ["", *names.train, *names.valid]:
         ids = names.encode(name)
         assert names.start not in ids
         assert names.decode(ids) == names.decode([names.start, *ids, names.stop]) == name
 
 
 def test_decode_reads_one_name(names):
-    assert names.decode([]) == names.decode([0]) == names.decode([0, 0, 0]) == ""
+    assert names.decode([0]) == names.decode([0, 0, 0]) == ""
     assert names.decode([0, 2, 41, 0, 0, 0]) == "Bo"  # a generated row, filled up
     assert names.decode([0, 2, 41, 0, 1, 30]) == "Bo"
-    assert names.decode([2]) == "B"
 
 
 def test_rows(names):
@@ -309,18 +265,12 @@ def test_rows(names):
     assert names.rows([]).shape == (0, 14)
 
 
-@pytest.mark.parametrize("letter", ["?", "é", "\r", "\n", "😀", ".", " ", "1", "\u0301", "-", "\u2028"])
+@pytest.mark.parametrize("letter", ["?", "é", "\r", "\n", "😀", ".", " ", "\u0301"])
 def test_unknown_characters(names, refused, letter):
     words = (f"{letter!r} (U+{ord(letter):04X})", "alphabet", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.")
     for read in (names.encode, lambda name: names.rows(["Bo", name])):
         with refused(ValueError, *words):
             read(f"Ann{letter}")
-
-
-@pytest.mark.parametrize("wrong", [53, 63, 50_256, -1, -100])
-def test_refused_letters(names, refused, wrong):
-    with refused(ValueError, f"ids[1]={wrong} is too", "from 0 up to 52"):
-        names.decode([1, wrong])
 
 
 def test_refused_rows(names, refused):

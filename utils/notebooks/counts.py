@@ -23,17 +23,21 @@ def lessons(root: Path = ROOT) -> list[str]:
 
 
 def exercises(lesson: str, root: Path = ROOT) -> int:
-    """How many exercises a lesson has, by the headings of its solution."""
-    (path,) = (root / "solutions").glob(f"{lesson}_*.ipynb")
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    """How many exercises a lesson has, by the headings of its solution; 0 without one."""
+    paths = (root / "solutions").glob(f"{lesson}_*.ipynb")
+    cells = (cell for path in paths for cell in json.loads(path.read_text(encoding="utf-8"))["cells"])
     texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     return sum(len(re.findall(r"^### Exercise [0-9]+\.[0-9]+\b", text, re.MULTILINE)) for text in texts)
 
 
-def questions(lesson: str, root: Path = ROOT) -> int:
-    """How many questions the quiz of a lesson has; 0 if it has none yet."""
+def quiz_of(lesson: str, root: Path = ROOT) -> list:
+    """The questions of a lesson's quiz; none if it has no quiz yet, or one that cannot be read, which a rule tells."""
     path = root / "utils" / "data" / "quizzes" / f"{lesson}.json"
-    return len(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else 0
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
 
 
 def minutes(root: Path = ROOT) -> dict[str, int]:
@@ -66,7 +70,7 @@ def _of_lesson(lesson: str, root: Path) -> Iterator[tuple[str, int]]:
     if lesson in minutes(root):
         yield rf"(?P<before>\babout ){N}(?= minutes(?!, and ))", minutes(root)[lesson]
     yield rf"(?P<before>\babout [0-9]+ minutes[^.\n]*? ){N}(?P<noun> exercises?)", exercises(lesson, root)
-    yield rf"(?P<before>^){N}(?P<noun> questions?)(?=\. Pick)", questions(lesson, root)
+    yield rf"(?P<before>^){N}(?P<noun> questions?)(?=\. Pick)", len(quiz_of(lesson, root))
 
 
 def _of_course(text: str, root: Path) -> Iterator[tuple[str, int]]:

@@ -6,7 +6,6 @@ A number that a text states is printed by a cell of the same lesson, or stands t
 
 import ast
 import bisect
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from nbformat import NotebookNode
 from utils.environment import ROOT
 from utils.notebooks import values
 from utils.notebooks.code_rules import tree
+from utils.notebooks.counts import quiz_of
 
 SCALES = {
     **{"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12},
@@ -159,13 +159,11 @@ def prose(nb: NotebookNode) -> dict[str, str]:
 
 def quiz(lesson: str, root: Path = ROOT) -> dict[str, str]:
     """What each question of a lesson's quiz says, with its choices and their reasons."""
-    path = root / "utils" / "data" / "quizzes" / f"{lesson}.json"
-    asked = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return {
         f"quizzes/{lesson}.json, question {place}": "\n".join(
             [question["question"], *(part for text, _, why in question["choices"] for part in (text, why))]
         )
-        for place, question in enumerate(asked, start=1)
+        for place, question in enumerate(quiz_of(lesson, root), start=1)
     }
 
 

@@ -4,7 +4,7 @@ import ipywidgets
 
 from utils.counting import gpt_params, kv_cache_bytes
 from utils.plots.cache import cache_beside_weights
-from utils.widgets.panel import LONG, WIDE, Panel
+from utils.widgets.panel import WIDE, Panel, size_slider
 from utils.widgets.width_explorer import PRESETS, ladder
 
 MODELS = [name for name in PRESETS if not name.startswith("GPT-3")] + ["GPT-3 175B"]
@@ -20,14 +20,10 @@ class CacheExplorer(Panel):
 
     def __init__(self):
         self.model = ipywidgets.Dropdown(options=MODELS, value="GPT-2 small", description="model", style=WIDE)
-        self.context = self._slider(131_072, 1_024, "context, tokens")
-        self.batch = self._slider(1_024, 1, "batch, sequences")
+        self.context = size_slider(ladder(131_072), 1_024, "context, tokens")
+        self.batch = size_slider(ladder(1_024), 1, "batch, sequences")
         self.precision = ipywidgets.Dropdown(options=[*PRECISIONS], description="precision", style=WIDE)
         super().__init__([self.model, self.context, self.batch, self.precision])
-
-    def _slider(self, high, value, text):
-        options = [(f"{size:,}", size) for size in ladder(high)]
-        return ipywidgets.SelectionSlider(options=options, value=value, description=text, style=WIDE, layout=LONG)
 
     def picture(self):
         """-> (Figure, sentence) for the controls' present values."""

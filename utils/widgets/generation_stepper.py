@@ -5,8 +5,8 @@ import torch
 
 from utils.plots.generation import one_draw
 from utils.sampling import draw, next_token_probs
-from utils.widgets.panel import REPR_LENGTH, WIDE
-from utils.widgets.sampling_panel import START_ALONE, SamplingPanel, course, last_scores, names, tail
+from utils.widgets.panel import REPR_LENGTH, START_ALONE, WIDE
+from utils.widgets.sampling_panel import SamplingPanel, course, last_scores, names, tail
 
 BARS = 8
 

@@ -9,8 +9,23 @@ from utils.plots.style import PIXELS_PER_INCH, figure_html
 
 WIDE = {"description_width": "9em"}
 LONG = {"width": "34em"}  # a slider's length
+START_ALONE = "the start mark alone"  # what an empty prompt is
 RUN_IT = "<p><small>Run this cell to move the controls.</small></p>"
 REPR_LENGTH = 110  # ipywidgets cuts a longer repr
+
+
+def prompt(value):
+    """A line for a story's words; they are not judged while they are being typed."""
+    layout, empty = {"width": "52em"}, f"empty: {START_ALONE}"
+    return ipywidgets.Text(
+        value, description="prompt", placeholder=empty, continuous_update=False, style=WIDE, layout=layout
+    )
+
+
+def size_slider(sizes, value, text):
+    """A slider over these whole numbers."""
+    options = [(f"{size:,}", size) for size in sizes]
+    return ipywidgets.SelectionSlider(options=options, value=value, description=text, style=WIDE, layout=LONG)
 
 
 class Panel(ipywidgets.VBox):

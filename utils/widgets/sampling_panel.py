@@ -10,10 +10,9 @@ import traitlets
 
 from utils.pretrained import load_toy_gpt
 from utils.toy_language import ToyLanguage
-from utils.widgets.panel import LONG, WIDE, Panel
+from utils.widgets.panel import LONG, WIDE, Panel, prompt
 
 OFF = "off"
-START_ALONE = "the start mark alone"
 KEEP = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, OFF)
 LONGEST_WORD = 16  # of what a student types, in a message; no word of the language is as long
 
@@ -67,14 +66,7 @@ class SamplingPanel(Panel):
     """
 
     def __init__(self, further=()):
-        self.prompt = ipywidgets.Text(
-            value="today Anna took the",
-            description="prompt",
-            placeholder="empty: the start mark alone",
-            continuous_update=False,  # a word is not judged while it is being typed
-            style=WIDE,
-            layout={"width": "52em"},
-        )
+        self.prompt = prompt("today Anna took the")
         self.temperature = ipywidgets.FloatSlider(
             1.0, min=0, max=3, step=0.1, readout_format=".1f", description="temperature", style=WIDE, layout=LONG
         )

@@ -2,8 +2,8 @@
 
 import ipywidgets
 
-from utils.widgets.panel import LONG, WIDE, Panel
-from utils.widgets.sampling_panel import START_ALONE, course
+from utils.widgets.panel import LONG, WIDE, Panel, prompt
+from utils.widgets.sampling_panel import course
 
 # every word that repeats an earlier one is plain to see in it
 STORY = (
@@ -20,14 +20,7 @@ class StoryPanel(Panel):
 
     def __init__(self, controls=()):
         self._model, self._language = course()
-        self.prompt = ipywidgets.Text(
-            STORY,
-            description="prompt",
-            placeholder=f"empty: {START_ALONE}",
-            continuous_update=False,  # a word is not judged while it is being typed
-            style=WIDE,
-            layout={"width": "52em"},
-        )
+        self.prompt = prompt(STORY)
         self.word = ipywidgets.IntSlider(14, 0, 31, description="word", style=WIDE, layout=LONG)
         super().__init__([self.prompt, *controls, self.word])
 

@@ -4,7 +4,8 @@ import torch
 
 from utils.plots.generation import filtered
 from utils.sampling import next_token_probs
-from utils.widgets.sampling_panel import START_ALONE, SamplingPanel, course, last_scores, names, tail
+from utils.widgets.panel import START_ALONE
+from utils.widgets.sampling_panel import SamplingPanel, course, last_scores, names, tail
 
 BARS = 12
 TITLE = 60  # letters of the prompt above the picture

@@ -6,7 +6,7 @@ from utils.counting import GPT2_FAMILY, GPT3_FAMILY, ledger
 from utils.model import GPTConfig
 from utils.plots.counting import explorer
 from utils.pretrained import COURSE_MODEL
-from utils.widgets.panel import LONG, WIDE, Panel
+from utils.widgets.panel import WIDE, Panel, size_slider
 
 SIZES = {"vocabulary": "vocab_size", "context": "n_ctx", "width": "n_embd", "layers": "n_layer"}
 OWN = "own"
@@ -54,12 +54,8 @@ class WidthExplorer(Panel):
             ("vocabulary", "vocabulary V", 262_144),
             ("context", "context n", 131_072),
         ):
-            options = ladder(high, {sizes[name] for sizes in PRESETS.values()})
-            labels = [(f"{size:,}", size) for size in options]
-            slider = ipywidgets.SelectionSlider(
-                options=labels, value=start[name], description=text, style=WIDE, layout=LONG
-            )
-            setattr(self, name, slider)
+            sizes = ladder(high, {sizes[name] for sizes in PRESETS.values()})
+            setattr(self, name, size_slider(sizes, start[name], text))
         super().__init__([self.preset, self.width, self.layers, self.vocabulary, self.context])
 
     def _redraw(self, change):
