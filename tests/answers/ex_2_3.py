@@ -68,7 +68,7 @@ WRONG = [
     ("minus infinity times 0", _multiplied_infinity),
     ("look    line 2", _root_of_the_tokens),
     ("look    line 3", _down_the_columns),
-    ("right for the shape (1, 2, 2, 2), and not for (2, 4)", _only_four_dimensions),
+    ("not enough values to unpack", _only_four_dimensions),
     ("`q` in place", lambda q, k, v: _attend(q.div_(2), k, v)),
     ("`q` and `k` are not used", lambda q, k, v: v.cumsum(-2) / torch.arange(1, v.shape[-2] + 1)[:, None]),
 ]

@@ -62,7 +62,7 @@ RIGHT = [
     lambda *case: _forward(*case).double().numpy(),
 ]
 WRONG = [
-    ("given the embeddings, so", _not_chained),
+    ("given the embeddings;", _not_chained),
     ("`blocks`", _drops_the_results),
     ("look    line 4", _adds_again),
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),

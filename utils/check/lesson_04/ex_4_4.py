@@ -81,7 +81,9 @@ _MISTAKES = {
     "the scores stand in sorted order; each must stay at the id of its token.": (
         lambda x, k: x.sort(descending=True).values.masked_fill(torch.arange(x.shape[-1]) >= k, -math.inf)
     ),
-    "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[..., :k],
+    "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[
+        ..., :k
+    ],
     "k scores stay in the whole batch; each row keeps its own.": lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
     "these are probabilities; cut the scores as they are, the softmax comes later.": (
         lambda x, k: _keep_top_k(x, k).softmax(-1),

@@ -26,7 +26,7 @@ class ScriptedModel(nn.Module):
 
     def forward(self, ids):
         """ids (B, T) with T <= n_ctx -> logits (B, T, V)."""
-        validate.token_ids(ids, self.config.vocab_size, self.config.n_ctx)
+        validate.token_ids(ids, self.config)
         return self.rule(ids)
 
     def __deepcopy__(self, memo):
@@ -173,7 +173,9 @@ def _require_temperature(function):
     """Wrong if the less likely of two tokens does not come as often as a temperature above 1, and one below, has it."""
     for higher, t in ((3.0, 2.0), (1.0, 0.5)):
         share = float((_drawn(function, (higher, 0.0), 40, 50, t) == 1).float().mean())
-        wanted, *mistaken = (1 / (1 + math.exp(higher * by)) for by in (1 / t, *(by(t) for by in _TEMPERATURES.values())))
+        wanted, *mistaken = (
+            1 / (1 + math.exp(higher * by)) for by in (1 / t, *(by(t) for by in _TEMPERATURES.values()))
+        )
         if abs(share - wanted) < 0.05:  # five standard deviations of 2,000 draws
             continue
         shown = f"\n  input   scores [{higher:.0f}, 0], temperature {t:g}, 2000 draws"
