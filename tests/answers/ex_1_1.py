@@ -20,11 +20,6 @@ def _returns_in_the_loop(ids, vocab_size):
     return rows
 
 
-def _up_to_the_id(ids, vocab_size):
-    columns = torch.arange(vocab_size)
-    return (columns <= ids[:, None]).float()
-
-
 def _rows_below_each_other(ids, vocab_size):
     columns = torch.arange(vocab_size)
     return (columns == ids).float()
@@ -40,7 +35,6 @@ RIGHT = [
 WRONG = [
     ("as whole numbers", lambda ids, vocab_size: F.one_hot(ids, vocab_size)),
     ("look    line 3", _returns_in_the_loop),
-    ("look    line 3", _up_to_the_id),
     ("look    line 3", _rows_below_each_other),
     ("`ids` in place", lambda ids, vocab_size: torch.eye(vocab_size)[ids.zero_()]),
     ("`vocab_size` is not used", lambda ids, vocab_size: F.one_hot(ids)),

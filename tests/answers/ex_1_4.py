@@ -16,33 +16,12 @@ def _new_head(model, bias=False):
     model.lm_head.weight = model.wte.weight
 
 
-def _by_way_of_a_new_one(model):
-    model.wte.weight = model.lm_head.weight = nn.Parameter(model.wte.weight.detach().clone())
-
-
-def _backwards(model):
-    model.wte.weight = model.lm_head.weight
+def _both(model, weight):
+    model.wte.weight = model.lm_head.weight = weight
 
 
 def _compared(model):
     model.lm_head.weight == model.wte.weight  # noqa: B015
-
-
-def _share_memory(model):
-    model.lm_head.weight.data = model.wte.weight.data
-
-
-def _copy_values(model):
-    with torch.no_grad():
-        model.lm_head.weight.copy_(model.wte.weight)
-
-
-def _one_layer(model):
-    model.lm_head = model.wte
-
-
-def _new_numbers(model):
-    model.lm_head.weight = model.wte.weight = nn.Parameter(torch.randn(6, 4))
 
 
 def _bare(model):
@@ -57,20 +36,20 @@ def _broken_forward(model):
 RIGHT = [
     _tie,
     _new_head,
-    _by_way_of_a_new_one,
+    lambda model: _both(model, nn.Parameter(model.wte.weight.detach().clone())),
     lambda model: setattr(model.lm_head, "weight", model.wte.weight),
     lambda model: model.lm_head.register_parameter("weight", model.wte.weight),
 ]
 WRONG = [
-    ("made backwards", _backwards),
+    ("made backwards", lambda model: setattr(model.wte, "weight", model.lm_head.weight)),
     ("look    line 2", _compared),
-    ("two Parameters", _share_memory),
-    ("two tables", _copy_values),
+    ("two Parameters", lambda model: setattr(model.lm_head.weight, "data", model.wte.weight.data)),
+    ("two tables", lambda model: model.lm_head.load_state_dict(model.wte.state_dict()) and None),
     ("another model", lambda model: _tie(copy.deepcopy(model))),
     ("what requires a gradient", lambda model: _tie(model).wte.weight.requires_grad_(False) and None),
-    ("keep both layers", _one_layer),
+    ("keep both layers", lambda model: setattr(model, "lm_head", model.wte)),
     ("leave the rest as it was", lambda model: _new_head(model, bias=True)),
-    ("new numbers", _new_numbers),
+    ("new numbers", lambda model: _both(model, nn.Parameter(torch.randn(6, 4)))),
     ("no weight that learns", _bare),
     ("no weight that learns", lambda model: setattr(model.wte, "weight", None)),
     ("no longer runs", _broken_forward),

@@ -2,24 +2,12 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
-
-
-def _with_layers(ids, wte, wpe):
-    tokens, positions = nn.Embedding.from_pretrained(wte), nn.Embedding(*wpe.shape)
-    positions.weight = nn.Parameter(wpe)
-    return tokens(ids) + positions(torch.arange(ids.size(1)))
 
 
 def _in_place_sum(ids, wte, wpe):
     x = wte[ids]
     x += wpe[: ids.shape[1]]
     return x
-
-
-def _spoils_wte(ids, wte, wpe):
-    wte += 1
-    return wte[ids] + wpe[: ids.shape[1]]
 
 
 def _multiplies(ids, wte, wpe):
@@ -39,7 +27,6 @@ def _drops_the_sum(ids, wte, wpe):
 
 
 RIGHT = [
-    _with_layers,
     _in_place_sum,
     lambda ids, wte, wpe: F.one_hot(ids, len(wte)).double() @ wte.double() + wpe[None, : ids.shape[-1]],
     lambda ids, wte, wpe: wte.numpy()[ids.numpy()] + wpe.numpy()[: ids.shape[1]],
@@ -50,7 +37,7 @@ WRONG = [
     ("computed and dropped", _drops_the_sum),
     ("look    line 3", _multiplies),
     ("look    line 2", _counts_sequences),
-    ("`wte` in place", _spoils_wte),
+    ("`wte` in place", lambda ids, wte, wpe: wte.add_(1)[ids] + wpe[: ids.shape[1]]),
     ("NaN", lambda ids, wte, wpe: (wte[ids] + wpe[: ids.shape[1]]) * torch.nan),
     ("raised", lambda ids, wte, wpe: wte(ids) + wpe(torch.arange(ids.shape[1]))),
 ]

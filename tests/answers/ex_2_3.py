@@ -31,17 +31,6 @@ def _in_numpy(q, k, v):
     return weights / weights.sum(-1, keepdims=True) @ v
 
 
-def _only_four_dimensions(q, k, v):
-    B, H, T, d_head = q.shape
-    mask = torch.ones(B, H, T, T).tril() == 0
-    return (q @ k.mT / d_head**0.5).masked_fill(mask, -torch.inf).softmax(-1) @ v
-
-
-def _multiplied_infinity(q, k, v):
-    forbidden = 1 - torch.ones(q.shape[-2], q.shape[-2]).tril()
-    return (_scores(q, k) - forbidden * torch.inf).softmax(-1) @ v
-
-
 def _root_of_the_tokens(q, k, v):
     n_tokens = q.shape[-2]
     scores = q @ k.transpose(-2, -1) / n_tokens**0.5
@@ -65,10 +54,12 @@ WRONG = [
     ("its root is wanted", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
     ("asks for it without", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
     ("`.T` turns all", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
-    ("minus infinity times 0", _multiplied_infinity),
+    (
+        "minus infinity times 0",
+        lambda q, k, v: ((s := _scores(q, k)) - torch.ones_like(s).triu(1) * torch.inf).softmax(-1) @ v,
+    ),
     ("look    line 2", _root_of_the_tokens),
     ("look    line 3", _down_the_columns),
-    ("right for the shape (1, 2, 2, 2), and not for (2, 4)", _only_four_dimensions),
     ("`q` in place", lambda q, k, v: _attend(q.div_(2), k, v)),
     ("`q` and `k` are not used", lambda q, k, v: v.cumsum(-2) / torch.arange(1, v.shape[-2] + 1)[:, None]),
 ]

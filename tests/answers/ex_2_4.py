@@ -1,7 +1,5 @@
 """Answers to exercise 2.4: from one wide vector to several heads, and back."""
 
-import functools
-
 import torch
 
 
@@ -36,10 +34,6 @@ RIGHT = [
     (
         lambda x, n_head: x.numpy().reshape(*x.shape[:2], n_head, -1).transpose(0, 2, 1, 3),
         lambda x: x.numpy().swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1),
-    ),
-    (
-        functools.partial(lambda times, x, n_head: times * _split(x, n_head), 1),
-        lambda x: torch.einsum("bhtd->bthd", x).reshape(len(x), x.size(2), -1).tolist(),
     ),
 ]
 WRONG = [

@@ -3,7 +3,6 @@
 import functools
 
 import torch
-from torch import nn
 
 
 def _hidden(ids, wte, wpe, blocks):
@@ -14,24 +13,11 @@ def _forward(ids, wte, wpe, blocks, ln_f):
     return ln_f(_hidden(ids, wte, wpe, blocks)) @ wte.T
 
 
-def _with_a_head(ids, wte, wpe, blocks, ln_f):
-    head = nn.Linear(*reversed(wte.shape), bias=False)
-    head.weight = nn.Parameter(wte)
-    return head(ln_f(_hidden(ids, wte, wpe, blocks)))
-
-
 def _not_chained(ids, wte, wpe, blocks, ln_f):
     x = wte[ids] + wpe[: ids.shape[1]]
     for block in blocks:
         y = block(x)
     return ln_f(y) @ wte.T
-
-
-def _drops_the_results(ids, wte, wpe, blocks, ln_f):
-    x = wte[ids] + wpe[: ids.shape[1]]
-    for block in blocks:
-        block(x)
-    return ln_f(x) @ wte.T
 
 
 def _adds_again(ids, wte, wpe, blocks, ln_f):
@@ -48,26 +34,17 @@ def _from_position_1(ids, wte, wpe, blocks, ln_f):
     return ln_f(x) @ wte.T
 
 
-def _pops_blocks(ids, wte, wpe, blocks, ln_f):
-    x = wte[ids] + wpe[: ids.shape[1]]
-    while blocks:
-        x = blocks.pop(0)(x)
-    return ln_f(x) @ wte.T
-
-
 RIGHT = [
     _forward,
-    _with_a_head,
     lambda ids, wte, wpe, blocks, ln_f: torch.cat([_forward(row[None], wte, wpe, blocks, ln_f) for row in ids]),
     lambda *case: _forward(*case).double().numpy(),
 ]
 WRONG = [
-    ("given the embeddings, so", _not_chained),
-    ("`blocks`", _drops_the_results),
+    ("given the embeddings;", _not_chained),
     ("look    line 4", _adds_again),
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),
     ("counted from 1", _from_position_1),
-    ("`blocks` in place", _pops_blocks),
+    ("`blocks` in place", lambda ids, wte, wpe, blocks, ln_f: blocks.pop()(wte[ids])),
     ("rounded", lambda *case: _forward(*case).round(decimals=3)),
     ("raised", lambda ids, wte, wpe, blocks, ln_f: blocks(wte[ids])),
 ]

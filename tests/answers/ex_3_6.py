@@ -31,12 +31,6 @@ def _the_farthest(stated, cfg):
     return nearest if abs(counts[nearest] - stated) <= 0.01 * stated else None
 
 
-def _results_swapped(stated, cfg):
-    counts = conventions(cfg)
-    nearest = min(counts, key=lambda name: abs(counts[name] - stated))
-    return nearest if abs(counts[nearest] - stated) > 0.01 * stated else None
-
-
 def _keeps_the_last(stated, cfg):
     best, distance = None, 0.01 * stated
     for name, count in conventions(cfg).items():
@@ -53,7 +47,6 @@ RIGHT = [
 ]
 WRONG = [
     ("look    line 3", _the_farthest),
-    ("look    line 4", _results_swapped),
     ("another one is nearer", _keeps_the_last),
     ("only an exact number", lambda s, cfg: {count: name for name, count in conventions(cfg).items()}.get(s)),
     ("in quotes", lambda s, cfg: str(_convention(s, cfg))),

@@ -21,31 +21,8 @@ def _by_shifting(probs, p):
     return F.normalize(probs.masked_fill(remove.gather(-1, order.argsort(-1)), 0.0), p=1, dim=-1)
 
 
-def _with_loops(probs, p):
-    kept = torch.zeros_like(probs).flatten(0, -2) if probs.ndim > 1 else torch.zeros(1, len(probs))
-    for row, out in zip(probs.reshape(kept.shape), kept, strict=True):
-        total = 0.0
-        for i in sorted(range(len(row)), key=lambda i, row=row: -row[i]):
-            if total >= p:
-                break
-            out[i] = row[i]
-            total += row[i].item()
-        out /= out.sum()
-    return kept.view(probs.shape)
-
-
-def _higher_ids_first(probs, p):
-    return _top_p(probs.flip(-1), p).flip(-1)
-
-
 def _by_scores(probs, p):
     return torch.where(_top_p(probs, p) > 0, probs.log(), -math.inf).softmax(-1)
-
-
-def _by_a_threshold(probs, p):
-    least = torch.where(_top_p(probs, p) > 0, probs, 1.0).amin(-1, keepdim=True)
-    kept = probs * (probs >= least)
-    return kept / kept.sum(-1, keepdim=True)
 
 
 def _all_rows_together(probs, p):
@@ -57,35 +34,19 @@ def _all_rows_together(probs, p):
 
 def _until_above(probs, p):
     values, order = probs.sort(dim=-1, descending=True, stable=True)
-    before = values.cumsum(-1) - values
-    kept = torch.zeros_like(probs).scatter(-1, order, values * (before <= p))
-    return kept / kept.sum(-1, keepdim=True)
-
-
-def _from_row_to_row(probs, p):
-    values, order = probs.sort(dim=-1, descending=True, stable=True)
-    before = values.cumsum(0) - values
-    kept = torch.zeros_like(probs).scatter(-1, order, values.masked_fill(before >= p, 0.0))
-    return kept / kept.sum(-1, keepdim=True)
-
-
-def _to_the_inverse(probs, p):
-    values, order = probs.sort(descending=True)
-    values = values.masked_fill(values.cumsum(-1) - values >= p, 0.0)
-    kept = torch.zeros_like(values).scatter(-1, order.argsort(-1), values)
+    needed = values.cumsum(-1) - values <= p
+    kept = torch.zeros_like(probs).scatter(-1, order, values * needed)
     return kept / kept.sum(-1, keepdim=True)
 
 
 RIGHT = [
-    *(_top_p, _by_shifting, _with_loops, _higher_ids_first, _by_scores),
+    *(_top_p, _by_shifting, _by_scores),
+    lambda x, p: _top_p(x.flip(-1), p).flip(-1),  # the higher of two equal ids
     lambda x, p: _top_p(x.double(), p).tolist(),
 ]
 WRONG = [
-    ("tie at the border", _by_a_threshold),
     ("look    line 5", _all_rows_together),
-    ("look    line 4", _until_above),
-    ("look    line 3", _from_row_to_row),
-    ("brought back the wrong way", _to_the_inverse),
+    ("look    line 3", _until_above),
     ("`p` is not used", lambda x, p: F.one_hot(x.argmax(-1), x.shape[-1]).float()),
     ("became -inf", lambda x, p: _top_p(x, p).masked_fill(_top_p(x, p) == 0, -math.inf)),
     ("changes `x` in place", lambda x, p: x.mul_(_top_p(x, p) > 0)),

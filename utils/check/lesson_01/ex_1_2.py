@@ -21,26 +21,25 @@ def _score(x, table):
     return x @ table.T
 
 
+_MISTAKES = {
+    "these are probabilities; the scores are wanted, before any softmax.": lambda *a: _score(*a).softmax(-1),
+    "these are cosines: the lengths have been divided away, and a plain dot product keeps them.": (
+        lambda x, table: F.normalize(x, dim=-1) @ F.normalize(table, dim=-1).T
+    ),
+    "these are distances, which are small for a good match; a dot product is large for one.": (
+        lambda x, table: (x[..., None, :] - table).norm(dim=-1),
+        lambda x, table: (x[..., None, :] - table).square().sum(-1),
+    ),
+    "this is the number of the best row; a score for every token is wanted.": lambda *a: _score(*a).argmax(-1),
+    "the table is reshaped, which deals its numbers out anew; turn it.": lambda x, w: x @ w.reshape(w.shape[::-1]),
+}
+
 EXERCISE = Exercise(
     target="An example: x = [3, 1] and the rows [1, 0], [0, 2], [1, 1] give the scores [3, 2, 4].",
     probe=Cases(
         _cases,
         right=_score,
-        mistakes={
-            "these are probabilities; the scores are wanted, before any softmax.": lambda *a: _score(*a).softmax(-1),
-            "these are cosines: the lengths have been divided away, and a plain dot product keeps them.": (
-                lambda x, table: F.normalize(x, dim=-1) @ F.normalize(table, dim=-1).T
-            ),
-            "these are distances, which are small for a good match; a dot product is large for one.": (
-                lambda x, table: (x[..., None, :] - table).norm(dim=-1),
-                lambda x, table: (x[..., None, :] - table).square().sum(-1),
-            ),
-            "this is the number of the best row; a score for every token is wanted.": lambda *a: _score(*a).argmax(-1),
-            "the products are there, but each row's products still have to be added up.": lambda x, table: x * table,
-            "the table is reshaped, which deals its numbers out anew; turn it, so that rows become columns.": (
-                lambda x, table: x @ table.reshape(table.shape[::-1])
-            ),
-        },
+        mistakes=_MISTAKES,
     ),
     meaning="the token table, transposed, is the whole head: one dot product for each token.",
     hints=(

@@ -30,12 +30,21 @@ def _probe(tie):
     if isinstance(result, nn.Module) and result is not model:
         raise Wrong("you return another model; change the one that you were given, so that its owner has the tie.")
     _require_one(*(_weight(model, name, kind) for name, kind in (("wte", nn.Embedding), ("lm_head", nn.Linear))))
-    _require_numbers(model.wte.weight, *before)
+    table, head = before
+    if torch.equal(model.wte.weight, head):
+        raise Wrong("the tie is made backwards: both hold the head's numbers, and those of the token table are lost.")
+    if not torch.equal(model.wte.weight, table):
+        raise Wrong("the shared table holds new numbers; a trained model would lose what it has learned.")
+    _require_working(model, torch.tensor([[0, 5]]))
+
+
+def _require_working(model, ids):
+    """Wrong if the model has lost something beside its second tensor."""
     try:
-        logits, twin = model(torch.tensor([[0, 5]])), copy.deepcopy(model)
+        logits, twin = model(ids), copy.deepcopy(model)
     except Exception as error:
         raise Wrong(f"after your change the model no longer runs, or cannot be copied: {reason(error)}") from None
-    if not same(logits, model.wte(torch.tensor([[0, 5]])) @ model.wte.weight.T):
+    if not same(logits, model.wte(ids) @ model.wte.weight.T):
         raise Wrong("the model no longer gives x @ table.T; tie the head's weight and leave the rest as it was.")
     if twin.wte.weight is not twin.lm_head.weight:
         raise Wrong("the tie is lost after a deepcopy.")
@@ -57,21 +66,10 @@ def _require_one(table, head):
     if table is head:
         return
     if table.data_ptr() == head.data_ptr():
-        raise Wrong(
-            "the two share their memory, but they are two Parameters: the optimizer steps both, "
-            "and a deepcopy parts them. The two names must hold the same Parameter."
-        )
+        raise Wrong("they share their memory, but are two Parameters: the optimizer steps both, a deepcopy parts them.")
     if torch.equal(table, head):
         raise Wrong("the values are equal, but there are two tables: after one optimizer step they differ.")
     raise Unclear("the table and the head are still two different tensors.")
-
-
-def _require_numbers(shared, table, head):
-    """Wrong if the shared tensor is no longer the token table."""
-    if torch.equal(shared, head):
-        raise Wrong("the tie is made backwards: both hold the head's numbers, and those of the token table are lost.")
-    if not torch.equal(shared, table):
-        raise Wrong("the shared table holds new numbers; a trained model would lose what it has learned.")
 
 
 EXERCISE = Exercise(

@@ -34,50 +34,42 @@ def _lost_in(*cases):
     return lambda result, want: any(same(want, _top(*case)) for case in cases) and not (_pair(result)[1] > 0).any()
 
 
-def _is_unsorted(result, want):
-    return not same(result, want) and same([np.sort(part) for part in _pair(result)], [np.sort(part) for part in want])
-
+_SIGNS = {
+    "right for small scores; with scores of 1000 and more the exponential overflows.": _lost_in(LARGE, HUGE),
+    "right for scores that are close together; far apart, can an exponent still be large?": _lost_in(FAR_APART),
+    "where all exponents are far below 0 every exponential is 0, and 0 / 0 is NaN.": _lost_in(SMALL, LOW),
+    "large scores are cut off, which makes them equal; take one number from all of them.": (
+        lambda result, want: same(want, _top(*LARGE)) and same(_pair(result)[1][1:], _pair(result)[1][:-1])
+    ),
+    "the right tokens in the wrong order: the likeliest comes first.": (
+        lambda result, want: not same(result, want) and same(*([np.sort(p) for p in _pair(r)] for r in (result, want)))
+    ),
+    "the ids are right, but as floats; a table can be read at whole numbers alone.": (
+        lambda result, want: same(result, want) and as_array(result[0]).dtype.kind == "f"
+    ),
+    "the probabilities are right, and the ids beside them are those of other tokens.": (
+        lambda result, want: same(_pair(result)[1], want[1]) and not same(_pair(result)[0], want[0])
+    ),
+}
+_MISTAKES = {
+    "the probabilities of the k are made to sum to 1; keep what they have among all tokens.": (
+        lambda x, k: _top(x, k, lambda x: _softmax(x) / np.sort(_softmax(x))[-k:].sum())
+    ),
+    "these are the k least likely tokens; sort the other way round.": (
+        lambda x, k: (np.argsort(_softmax(x), kind="stable")[:k], np.sort(_softmax(x))[:k])
+    ),
+    "ids and probabilities are swapped: ids first.": lambda x, k: _top(x, k)[::-1],
+    "the scores are divided by their sum, without an exponential.": lambda x, k: _top(x / x.sum(), k, lambda x: x),
+    "the exponentials are not divided by their sum.": lambda x, k: _top(x, k, lambda x: np.exp(x - x.max())),
+}
 
 EXERCISE = Exercise(
     target="An example: scores [1, 3, 2] and k = 2 give ids [1, 2] and probabilities [0.6652, 0.2447].",
     probe=Cases(
         lambda: [SMALL, LARGE, LOW, FAR_APART, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)],
         right=_top,
-        signs={
-            "right for small scores, but with scores of 1000 and more the exponential overflows, which gives NaN.": (
-                _lost_in(LARGE, HUGE)
-            ),
-            "right for scores that are close together; if they are far apart, can an exponent still be large?": (
-                _lost_in(FAR_APART)
-            ),
-            "where all exponents are far below 0 every exponential is 0, and 0 / 0 is NaN.": _lost_in(SMALL, LOW),
-            "large scores are cut off, which makes them equal; take one number from all of them.": (
-                lambda result, want: same(want, _top(*LARGE)) and same(_pair(result)[1][1:], _pair(result)[1][:-1])
-            ),
-            "the right tokens in the wrong order: the likeliest comes first.": _is_unsorted,
-            "the ids are right, but as floats; a table can be read at whole numbers alone.": (
-                lambda result, want: same(result, want) and as_array(result[0]).dtype.kind == "f"
-            ),
-            "the probabilities are right, and the ids beside them are those of other tokens.": (
-                lambda result, want: same(_pair(result)[1], want[1]) and not same(_pair(result)[0], want[0])
-            ),
-        },
-        mistakes={
-            "the probabilities of the k are made to sum to 1; keep what they have among all tokens.": (
-                lambda x, k: _top(x, k, lambda x: _softmax(x) / np.sort(_softmax(x))[-k:].sum())
-            ),
-            "these are the k least likely tokens; sort the other way round.": (
-                lambda x, k: (np.argsort(_softmax(x), kind="stable")[:k], np.sort(_softmax(x))[:k])
-            ),
-            "with the right tokens stand scores, and not probabilities.": lambda x, k: _top(x, k, lambda x: x),
-            "ids and probabilities are swapped: ids first.": lambda x, k: _top(x, k)[::-1],
-            "the scores are divided by their sum; a softmax takes the exponential of each first.": (
-                lambda x, k: _top(x / x.sum(), k, lambda x: x)
-            ),
-            "the exponentials are not divided by their sum, so they are not yet probabilities.": (
-                lambda x, k: _top(x, k, lambda x: np.exp(x - x.max()))
-            ),
-        },
+        signs=_SIGNS,
+        mistakes=_MISTAKES,
     ),
     meaning="subtracting the maximum changes no probability, and no score can overflow any more.",
     hints=(

@@ -13,11 +13,19 @@ def _cases():
     return list(zip((small, table, table), map(torch.tensor, ids), map(torch.tensor, targets), strict=True))
 
 
-def _gradients(table, ids, targets, reduction="mean", change=lambda scores: scores):
+def _gradients(table, ids, targets, reduction="mean", change=lambda scores, dim: scores):
     way_in, way_out = (table.detach().clone().requires_grad_() for _ in range(2))
-    F.cross_entropy(change(way_in[ids] @ way_out.T), targets, reduction=reduction).backward()
+    F.cross_entropy(change(way_in[ids] @ way_out.T, -1), targets, reduction=reduction).backward()
     return way_in.grad, way_out.grad
 
+
+_MISTAKES = {
+    "the two are swapped: the look-up's gradient comes first.": lambda *a: _gradients(*a)[::-1],
+    "both are the gradient of one shared table; each of two has its own.": lambda *a: (sum(_gradients(*a)),) * 2,
+    "these are the gradients of the summed loss; its mean is wanted.": lambda *a: _gradients(*a, "sum"),
+    "a softmax comes before the cross-entropy, which makes its own.": lambda *a: _gradients(*a, change=F.softmax),
+    "ids and targets are swapped: ids choose the rows.": lambda table, ids, targets: _gradients(table, targets, ids),
+}
 
 EXERCISE = Exercise(
     target="An example: table [[1, 0], [0, 1]], ids [0], targets [1] give [[0.7311, -0.7311], [0, 0]] for the look-up "
@@ -25,21 +33,7 @@ EXERCISE = Exercise(
     probe=Cases(
         _cases,
         right=_gradients,
-        mistakes={
-            "the two are swapped: the look-up's gradient comes first; it has rows of zeros for tokens not read.": (
-                lambda *a: _gradients(*a)[::-1]
-            ),
-            "both are the gradient of one shared table; make two tables of equal values, each with its own.": (
-                lambda *a: (sum(_gradients(*a)),) * 2
-            ),
-            "these are the gradients of the summed loss; its mean is wanted.": lambda *a: _gradients(*a, "sum"),
-            "a softmax comes before the cross-entropy, which makes its own; give it the scores as they are.": (
-                lambda *a: _gradients(*a, change=lambda scores: scores.softmax(-1))
-            ),
-            "ids and targets are swapped: ids choose the rows, targets are what the scores should favour.": (
-                lambda table, ids, targets: _gradients(table, targets, ids)
-            ),
-        },
+        mistakes=_MISTAKES,
         signs={
             "a gradient is None: call backward on the loss, and make both tables leaves that require a gradient.": (
                 lambda result, want: isinstance(result, (tuple, list)) and any(part is None for part in result)

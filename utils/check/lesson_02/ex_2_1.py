@@ -12,10 +12,8 @@ def _cases():
     positions = torch.tensor([[10.0, 0], [20, 0], [30, 0], [40, 0], [50, 0], [60, 0]])
     texts = [[0, 4, 2, 4], [1, 1, 3, 0]], [[2, 0, 1], [0, 0, 2], [1, 2, 1]], [[3, 0, 2, 1, 1]], [[1], [2]]
     sizes = (5, 9, 3), (3, 12, 4), (7, 7, 2), (3, 4, 2)  # V, n, d
-    random = [
-        (torch.tensor(ids), normal(V, d, seed=1), normal(n, d, seed=2))
-        for ids, (V, n, d) in zip(texts, sizes, strict=True)
-    ]
+    tables = [(normal(V, d, seed=1), normal(n, d, seed=2)) for V, n, d in sizes]
+    random = [(torch.tensor(ids), *pair) for ids, pair in zip(texts, tables, strict=True)]
     return [(torch.tensor([[3, 1, 3], [0, 0, 2]]), small, positions), *random]
 
 
@@ -29,36 +27,30 @@ def _read_at(position):
     return lambda ids, wte, wpe: wte[ids] + wpe[position(ids)]
 
 
+_MISTAKES = {
+    "the position table is read at the token's id; read it at its position.": (
+        _read_at(lambda ids: ids),
+        lambda ids, wte, wpe: (wte + wpe)[ids],
+    ),
+    "positions are counted from 1; the first is 0.": _read_at(lambda ids: slice(1, ids.shape[1] + 1)),
+    "tokens and positions stand side by side, so the vectors are twice as wide; add them.": (
+        lambda ids, wte, wpe: torch.cat([wte[ids], wpe[: ids.shape[1]].expand(len(ids), -1, -1)], -1)
+    ),
+    "the positions run along the batch; every sequence starts at 0.": _read_at(lambda ids: (slice(len(ids)), None)),
+    "every token has one and the same position row; each has its own, at 0, 1, 2 … up to T - 1.": tuple(
+        _read_at(at) for at in (lambda ids: 0, lambda ids: ids.shape[1] - 1, lambda ids: ids.shape[1], len)
+    ),
+    "the whole position table is added; take as many rows as there are tokens.": _read_at(lambda ids: slice(None)),
+    "the tables are swapped: ids choose rows of wte.": lambda ids, wte, wpe: embed(ids, wpe, wte),
+}
+
 EXERCISE = Exercise(
     target="An example: ids [[1, 1]] with wte = [[1, 1], [2, 2]] and wpe = [[10, 0], [20, 0], [30, 0]] "
     "gives [[[12, 2], [22, 2]]].",
     probe=Cases(
         _cases,
         right=embed,
-        mistakes={
-            "the position table is read at the token's id; read it at the token's position.": (
-                _read_at(lambda ids: ids),
-                lambda ids, wte, wpe: (wte + wpe)[ids],
-            ),
-            "positions are counted from 1; the first token stands at position 0.": (
-                _read_at(lambda ids: slice(1, ids.shape[1] + 1))
-            ),
-            "tokens and positions stand side by side, so the vectors are twice as wide; add them.": (
-                lambda ids, wte, wpe: torch.cat([wte[ids], wpe[: ids.shape[1]].expand(len(ids), -1, -1)], -1)
-            ),
-            "the positions run along the batch; they run along a sequence, and every sequence starts at 0.": (
-                lambda ids, wte, wpe: wte[ids] + wpe[: len(ids), None]
-            ),
-            "every token has one and the same position row; each has its own, at 0, 1, 2 … up to T - 1.": tuple(
-                _read_at(at) for at in (lambda ids: 0, lambda ids: ids.shape[1] - 1, lambda ids: ids.shape[1], len)
-            ),
-            "the whole position table is added; take as many of its rows as there are tokens.": (
-                _read_at(lambda ids: slice(None))
-            ),
-            "the two tables are swapped: ids choose rows of wte, positions choose rows of wpe.": (
-                lambda ids, wte, wpe: embed(ids, wpe, wte)
-            ),
-        },
+        mistakes=_MISTAKES,
     ),
     meaning="what a token is and where it stands become one vector, and the model learns to tell the two apart.",
     hints=(

@@ -18,6 +18,16 @@ def _is_to_be_added(result, want):
     return given is not None and ((given == 0) | (given < -100)).all() and (given < -100).any()
 
 
+_MISTAKES = {
+    "rows and columns are swapped: a row is the word that looks.": lambda n_tokens: causal_mask(n_tokens).T,
+    "no word may look at itself here; the diagonal belongs to the mask.": lambda n_tokens: causal_mask(n_tokens).tril(
+        -1
+    ),
+    "True stands where looking is forbidden; here it means allowed.": lambda n_tokens: ~causal_mask(n_tokens),
+    "every word sees every word; where is the future shut out?": lambda n_tokens: torch.ones(n_tokens, n_tokens),
+    "every word sees itself alone; those before it are allowed too.": torch.eye,
+}
+
 EXERCISE = Exercise(
     target="An example: 2 tokens give [[True, False], [True, True]].",
     probe=Cases(
@@ -31,21 +41,7 @@ EXERCISE = Exercise(
                 lambda result, want: same(result, want) and as_array(result).dtype.kind != "b"
             ),
         },
-        mistakes={
-            "rows and columns are swapped: a row is the word that looks, a column the word looked at.": (
-                lambda n_tokens: causal_mask(n_tokens).T
-            ),
-            "no word may look at itself here, and the first one at nothing; the diagonal belongs to the mask.": (
-                lambda n_tokens: causal_mask(n_tokens).tril(-1)
-            ),
-            "True stands where looking is forbidden, as some libraries have it; here True means allowed.": (
-                lambda n_tokens: ~causal_mask(n_tokens)
-            ),
-            "every word may look at every word, those after it too; where is the future shut out?": (
-                lambda n_tokens: torch.ones(n_tokens, n_tokens)
-            ),
-            "every word sees itself alone; those before it are allowed too.": torch.eye,
-        },
+        mistakes=_MISTAKES,
     ),
     meaning="a triangle of True is all that keeps a GPT from reading the words that it is to predict.",
     hints=(

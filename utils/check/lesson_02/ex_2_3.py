@@ -2,11 +2,14 @@
 
 import torch
 
-from utils.check.calling import Unclear, Wrong
-from utils.check.cases import Cases
+from utils.check.cases import Cases, InTurn
 from utils.check.engine import Exercise
 from utils.check.lesson_02.ex_2_2 import causal_mask
 from utils.check.lesson_02.parts import normal
+
+
+def _random(*shape):
+    return tuple(normal(*shape, seed=seed) for seed in (1, 2, 3))
 
 
 def _one_head():
@@ -17,47 +20,42 @@ def _one_head():
 
 
 def _all_shapes():
-    shapes = (1, 2, 2), (2, 5, 4), (3, 3, 3), (1, 2, 2, 2), (2, 3, 5, 4), (3, 3, 3, 3)
-    return [*_one_head(), *(_random(*shape) for shape in shapes)]
+    shapes = (3, 3), (1, 2, 2), (2, 5, 4), (3, 3, 3), (1, 2, 2, 2), (2, 3, 5, 4), (3, 3, 3, 3)
+    return [_random(*shape) for shape in shapes]
 
 
-def _random(*shape):
-    return tuple(normal(*shape, seed=seed) for seed in (1, 2, 3))
-
-
-def _scores(q, k, scale=lambda d_head: d_head**-0.5):
+def _scores(q, k, scale=lambda d: d**-0.5):
     return q @ k.mT * scale(q.shape[-1])
 
 
-def _seen(scores, fill=-torch.inf):
-    return scores.masked_fill(~causal_mask(scores.shape[-1]), fill)
+def _attend(q, k, v, scale=lambda d: d**-0.5, fill=-torch.inf):
+    return _scores(q, k, scale).masked_fill(~causal_mask(q.shape[-2]), fill).softmax(-1) @ v
 
 
-def _ahead(rows, columns=None):
-    return torch.full((rows, columns or rows), -torch.inf).triu(1)
+def _by(scale):
+    return lambda q, k, v: _attend(q, k, v, scale)
 
 
-def _attend(q, k, v, scale=lambda d_head: d_head**-0.5, fill=-torch.inf):
-    return _seen(_scores(q, k, scale), fill).softmax(-1) @ v
+def _ahead(rows, columns):
+    return torch.full((rows, columns), -torch.inf).triu(1)
 
 
 _MISTAKES = {
-    "the scores are not divided by the root of the head's width.": lambda q, k, v: _attend(q, k, v, lambda d: 1),
-    "the scores are divided by the head's width; its root is wanted.": lambda q, k, v: _attend(
-        q, k, v, lambda d: 1 / d
+    "the scores are not divided by the root of the head's width.": _by(lambda d: 1),
+    "the scores are divided by the head's width; its root is wanted.": _by(lambda d: 1 / d),
+    "the scores are divided by one number; the width stands in the shape.": (
+        _by(lambda d: 1 / 4),
+        _by(lambda d: 1 / 8),
     ),
     "the weights are divided by the root, after the softmax; divide the scores, before it.": (
         lambda q, k, v: _attend(q, k, v, lambda d: 1) / q.shape[-1] ** 0.5
-    ),
-    "the scores are divided by one number, whatever the head's width is; it stands in the shape.": (
-        *(lambda q, k, v, by=by: _attend(q, k, v, lambda d: 1 / by) for by in (4, 8)),
     ),
     "there is no mask: every word sees the words after it.": (
         lambda q, k, v: _scores(q, k).softmax(-1) @ v,
         lambda q, k, v: (q @ k.mT).softmax(-1) @ v,
     ),
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
-        lambda q, k, v: _seen(_scores(q, k).softmax(-1), 0.0) @ v
+        lambda q, k, v: _scores(q, k).softmax(-1).tril() @ v
     ),
     "forbidden scores are set to 0, and the softmax still gives those words weight; which score gives none?": (
         lambda q, k, v: _attend(q, k, v, fill=0.0)
@@ -67,37 +65,19 @@ _MISTAKES = {
     ),
     "q and k are swapped: the rows of the scores belong to the queries.": lambda q, k, v: _attend(k, q, v),
 }
-_WHOLE = {  # right for some shapes, so this is told by all of them alone
+_TURNED = {
     "`.T` turns all dimensions of k round, a batch and heads too; the last two alone have to change.": (
-        lambda q, k, v: (q @ k.T * q.shape[-1] ** -0.5 + _ahead(q.shape[-2])).softmax(-1) @ v,
+        lambda q, k, v: (q @ k.T * q.shape[-1] ** -0.5 + _ahead(q.shape[-2], q.shape[-2])).softmax(-1) @ v,
         lambda q, k, v: ((s := q @ k.T * q.shape[-1] ** -0.5) + _ahead(*s.shape[-2:])).softmax(-1) @ v,
     ),
 }
 
-
-class _Attention:
-    """The cases of all shapes; where they do not tell the cause, those of one head alone, which come first."""
-
-    one_head = Cases(_one_head, right=_attend, mistakes=_MISTAKES)
-    all_shapes = Cases(_all_shapes, right=_attend, mistakes=_WHOLE | _MISTAKES)
-    agrees, rows = all_shapes.agrees, all_shapes.rows
-
-    def __call__(self, function):
-        try:
-            self.all_shapes(function)
-        except Unclear as unclear:
-            try:
-                self.one_head(function)
-            except Unclear:
-                pass
-            except Wrong as named:
-                raise named from None
-            raise unclear
-
-
 EXERCISE = Exercise(
     target="An example: with all zeros in q and k, v = [[1, 0], [0, 1]] gives [[1, 0], [0.5, 0.5]].",
-    probe=_Attention(),
+    probe=InTurn(
+        Cases(_one_head, right=_attend, mistakes=_MISTAKES),
+        Cases(_all_shapes, right=_attend, mistakes=_TURNED),
+    ),
     meaning="each word takes a weighted mean of the values before it, and its query and the keys set the weights.",
     hints=(
         "There are five steps: scores, scale, mask, softmax, mix. Print the shape after each.",

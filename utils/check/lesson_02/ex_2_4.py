@@ -12,8 +12,8 @@ from utils.check.lesson_02.parts import normal
 
 
 def _split_cases():
-    random = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1)
-    return [(torch.arange(8).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in random)]
+    shapes = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1)
+    return [(torch.arange(8).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in shapes)]
 
 
 def _split(x, n_head):
@@ -29,41 +29,29 @@ def _merge(x):
 
 
 _SPLIT = {
-    "the words are mixed: the numbers fill (B, H, T, d_head) in the order in which they lie. "
-    "First cut the width alone, then exchange two dimensions.": lambda x, H: x.reshape(len(x), H, x.shape[1], -1),
-    "the width is cut well, and the shape is (B, T, H, d_head); the heads belong before the words.": (
-        lambda x, H: x.unflatten(-1, (H, -1))
+    "the words are mixed: first cut the width alone, then exchange two dimensions.": (
+        lambda x, H: x.reshape(len(x), H, x.shape[1], -1)
     ),
+    "the shape is (B, T, H, d_head); the heads belong before the words.": lambda x, H: x.unflatten(-1, (H, -1)),
     "head 0 has every H-th number; a head takes d_head neighbours, head 0 the first of them.": (
         lambda x, H: x.unflatten(-1, (-1, H)).permute(0, 3, 1, 2)
     ),
-    "n_head and d_head are swapped: there are n_head heads, and each is d / n_head wide.": (
-        lambda x, H: x.unflatten(-1, (-1, H)).transpose(1, 2)
-    ),
-    "every head has the whole width; each takes a part of it, d / n_head numbers.": (
-        lambda x, H: x[:, None].expand(-1, H, -1, -1)
-    ),
-    "the heads stand last, (B, T, d_head, H); they belong before the words.": lambda x, H: _split(x, H).permute(
-        0, 2, 3, 1
-    ),
+    "n_head and d_head are swapped: there are n_head heads.": lambda x, H: x.unflatten(-1, (-1, H)).transpose(1, 2),
+    "every head has the whole width; each takes a part of it.": lambda x, H: x[:, None].expand(-1, H, -1, -1),
+    "the heads stand last; they belong before the words.": lambda x, H: x.unflatten(-1, (H, -1)).transpose(2, 3),
 }
 _MERGE = {
-    "the words are mixed: the heads still stand before the words. "
-    "First bring the words forward again, then join the width.": (
+    "the words are mixed: first bring them forward again, then join the width.": (
         lambda x: x.reshape(len(x), x.shape[2], -1),
         lambda x: x.flatten(2),
     ),
-    "the words are in front again, and the heads still have a dimension of their own: join the last two.": (
-        lambda x: x.transpose(1, 2)
-    ),
+    "the heads still have a dimension of their own: join the last two.": lambda x: x.transpose(1, 2),
     "the heads are added up; put them side by side, which keeps all their numbers.": lambda x: x.sum(1),
     "the heads stand one behind another along the words; put them side by side along the width.": (
         lambda x: x.flatten(1, 2),
         lambda x: x.transpose(1, 2).flatten(1, 2),
     ),
-    "the exchange is of words and d_head; it is the heads that have to change with the words.": (
-        lambda x: x.mT.reshape(len(x), x.shape[2], -1)
-    ),
+    "words and d_head are exchanged; exchange heads and words.": lambda x: x.mT.reshape(len(x), x.shape[2], -1),
 }
 
 

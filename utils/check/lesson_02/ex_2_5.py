@@ -10,16 +10,12 @@ from utils.check.lesson_02.parts import Function, normal
 
 def _cases():
     says = "ln_1(x) = x + 1", "attn(x) = 10 x", "ln_2(x) = x + 2", "mlp(x) = 3 x"
-    small = [lambda x: x + 1, lambda x: 10 * x, lambda x: x + 2, lambda x: 3 * x]
+    small = lambda x: x + 1, lambda x: 10 * x, lambda x: x + 2, lambda x: 3 * x
     first, second, inner = normal(4, seed=2), normal(4, seed=3), normal(4, 4, seed=4)
-    usual = [
-        lambda x: F.layer_norm(x, (4,), first),
-        lambda x: x.cumsum(1) @ inner,
-        lambda x: F.layer_norm(x, (4,), second),
-        lambda x: F.gelu(x @ inner.T),
-    ]
-    names = [text.partition("(")[0] for text in says]
-    return [(torch.ones(1, 1, 1), *map(Function, says, small)), (normal(2, 3, 4, seed=1), *map(Function, names, usual))]
+    norms = [lambda x, scale=scale: F.layer_norm(x, (4,), scale) for scale in (first, second)]
+    usual = norms[0], lambda x: x.cumsum(1) @ inner, norms[1], lambda x: F.gelu(x @ inner.T)
+    inputs = (torch.ones(1, 1, 1), says, small), (normal(2, 3, 4, seed=1), ("ln_1", "attn", "ln_2", "mlp"), usual)
+    return [(x, *map(Function, names, works)) for x, names, works in inputs]
 
 
 def _half(x, norm, work):
@@ -34,47 +30,34 @@ def _from_the_norm(x, norm, work):
     return norm(x) + work(norm(x))
 
 
+_MISTAKES = {  # of x, the norms n and m, attention a and the MLP f
+    "this is post-norm: the norms stand after the sums.": lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x)))),
+    "both sums are missing: each half adds to what it was given.": lambda x, n, a, m, f: f(m(a(n(x)))),
+    "attention's result replaces x; it is to be added to it.": lambda x, n, a, m, f: _half(a(n(x)), m, f),
+    "the MLP's result stands alone; it is to be added, too.": lambda x, n, a, m, f: f(m(_half(x, n, a))),
+    "there is one sum, round both halves; each half adds its own.": lambda x, n, a, m, f: x + f(m(a(n(x)))),
+    "a sum starts from the normalised x; the stream itself goes round the norms, untouched.": (
+        lambda x, n, a, m, f: _from_the_norm(_from_the_norm(x, n, a), m, f),
+        lambda x, n, a, m, f: _from_the_norm(_half(x, n, a), m, f),
+        lambda x, n, a, m, f: _half(_from_the_norm(x, n, a), m, f),
+    ),
+    "the two halves run side by side; the MLP must read the first sum.": lambda x, n, a, m, f: x + a(n(x)) + f(m(x)),
+    "the two norms are swapped: ln_1 is attention's, ln_2 the MLP's.": lambda x, n, a, m, f: _block(x, m, a, n, f),
+    "the MLP comes first; attention gathers before it.": lambda x, n, a, m, f: _block(x, m, f, n, a),
+    "the MLP reads attention's result alone; it reads the sum.": lambda x, n, a, m, f: _half(x, n, a) + f(m(a(n(x)))),
+    "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
+        lambda x, n, a, m, f: _block(x, a, n, f, m),
+        lambda x, n, a, m, f: _block(x, a, n, m, f),
+        lambda x, n, a, m, f: _block(x, n, a, f, m),
+    ),
+}
+
 EXERCISE = Exercise(
     target="An example: x = [[[1]]], ln_1(x) = x + 1, attn(x) = 10 x, ln_2(x) = x + 2, mlp(x) = 3 x give [[[90]]].",
     probe=Cases(
         _cases,
         right=_block,
-        mistakes={  # of the norms n and m, attention a and the MLP f
-            "this is post-norm: the norms stand after the sums; in pre-norm each stands before what reads from it.": (
-                lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x))))
-            ),
-            "neither half adds to what it was given: both sums are missing.": lambda x, n, a, m, f: f(m(a(n(x)))),
-            "attention's result replaces x; it is to be added to it.": lambda x, n, a, m, f: _half(a(n(x)), m, f),
-            "the MLP's result stands alone; it is to be added to what went into the second half.": (
-                lambda x, n, a, m, f: f(m(_half(x, n, a)))
-            ),
-            "there is one sum, round both halves together; each half adds its own result.": (
-                lambda x, n, a, m, f: x + f(m(a(n(x))))
-            ),
-            "a sum starts from the normalised x; the stream itself goes round the norms, untouched.": (
-                lambda x, n, a, m, f: _from_the_norm(_from_the_norm(x, n, a), m, f),
-                lambda x, n, a, m, f: _from_the_norm(_half(x, n, a), m, f),
-                lambda x, n, a, m, f: _half(_from_the_norm(x, n, a), m, f),
-            ),
-            "the two halves run side by side; the MLP must read what attention has added to x.": (
-                lambda x, n, a, m, f: x + a(n(x)) + f(m(x))
-            ),
-            "the two norms are swapped: ln_1 belongs to attention, ln_2 to the MLP.": (
-                lambda x, n, a, m, f: _block(x, m, a, n, f)
-            ),
-            "the MLP comes first; attention gathers before the MLP works on it.": (
-                lambda x, n, a, m, f: _block(x, m, f, n, a),
-                lambda x, n, a, m, f: _block(x, n, f, m, a),
-            ),
-            "the MLP reads attention's result alone; it reads the stream to which that has been added.": (
-                lambda x, n, a, m, f: _half(x, n, a) + f(m(a(n(x))))
-            ),
-            "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
-                lambda x, n, a, m, f: _block(x, a, n, f, m),
-                lambda x, n, a, m, f: _block(x, a, n, m, f),
-                lambda x, n, a, m, f: _block(x, n, a, f, m),
-            ),
-        },
+        mistakes=_MISTAKES,
     ),
     meaning="nothing on the main path is ever normalised or replaced: each half only adds to it.",
     hints=(

@@ -40,42 +40,32 @@ def _with(**changes):
     return lambda *case: _forward(*case, **changes)
 
 
+_MISTAKES = {
+    "the final layer norm comes before the blocks; it comes after the last of them.": (
+        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, [ln_f, *blocks], lambda x: x),
+        lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: block(case[4](x))),
+    ),
+    "the final layer norm comes after every block; it comes once, after the last of them.": (
+        _with(each=lambda block, x, ln_f: ln_f(block(x))),
+        lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: case[4](block(x))),
+    ),
+    "the whole position table is added; take a row for each token.": _with(x=lambda ids, wte, wpe: wte[ids] + wpe),
+    "the position table is read at the token's id.": _with(x=lambda ids, wte, wpe: wte[ids] + wpe[ids]),
+    "positions are counted from 1; the first is 0.": _with(x=lambda ids, wte, wpe: embed(ids, wte, wpe[1:])),
+    "only the first block runs; all of the list do.": lambda *a: _forward(*a[:3], a[3][:1], a[4]),
+    "each block is given the embeddings; give it the result of the one before.": (
+        lambda *a: _forward(*a[:3], a[3][-1:], a[4])
+    ),
+    "these are the vectors after the final layer norm; the head, one score for each token, is missing.": _hidden,
+}
+
 EXERCISE = Exercise(
     target="An example: ids [[1]], wte = [[1, 0], [0, 1], [1, 1]], wpe = [[1, 1]], one block(x) = 2 x and "
     "ln_f(x) = x + 1 give the logits [[[3, 5, 8]]].",
     probe=Cases(
         _cases,
         right=_forward,
-        mistakes={
-            "the final layer norm comes before the blocks; it comes after the last of them.": (
-                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, [ln_f, *blocks], lambda x: x),
-                lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: block(case[4](x))),
-            ),
-            "the final layer norm comes after every block; it comes once, after the last of them.": (
-                _with(each=lambda block, x, ln_f: ln_f(block(x))),
-                lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: case[4](block(x))),
-            ),
-            "the whole position table is added; take as many of its rows as there are tokens.": (
-                _with(x=lambda ids, wte, wpe: wte[ids] + wpe)
-            ),
-            "the position table is read at the token's id; read it at the token's position.": (
-                _with(x=lambda ids, wte, wpe: wte[ids] + wpe[ids])
-            ),
-            "positions are counted from 1; the first token stands at position 0.": (
-                _with(x=lambda ids, wte, wpe: embed(ids, wte, wpe[1:]))
-            ),
-            "these are probabilities; the softmax comes outside the model.": lambda *a: _forward(*a).softmax(-1),
-            "these are the scores of the last position; every one makes a prediction.": lambda *a: _forward(*a)[:, -1],
-            "only the first block runs; all of the list do, one after another.": (
-                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[:1], ln_f)
-            ),
-            "each block is given the embeddings, so only the last one counts; give it the result of the one before.": (
-                lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, blocks[-1:], ln_f)
-            ),
-            "these are the vectors after the final layer norm; the head, one score for each token, is missing.": (
-                _hidden
-            ),
-        },
+        mistakes=_MISTAKES,
     ),
     meaning="this is the whole GPT: one table at both ends, and between them blocks that add to one stream.",
     hints=(

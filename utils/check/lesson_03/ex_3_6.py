@@ -19,54 +19,49 @@ def _far(stated, count):
     return abs(stated - count)
 
 
-def _named(stated, cfg, key=_far, within=lambda stated, count: _far(stated, count) <= 0.01 * stated):
+def _named(stated, cfg, within=lambda stated, count: _far(stated, count) <= 0.01 * stated, key=_far):
     """The name whose count is the smallest by `key`, if the count is within the bounds."""
     counts = conventions(cfg)
     name = min(counts, key=lambda name: key(stated, counts[name]))
     return name if within(stated, counts[name]) else None
 
 
-def _with(**changes):
-    """The search with another distance or another bound."""
-    return lambda stated, cfg: _named(stated, cfg, **changes)
+def _with(*within, **key):
+    """The search with another bound or another distance."""
+    return lambda stated, cfg: _named(stated, cfg, *within, **key)
 
 
 def _within(*bounds):
-    return tuple(_with(within=lambda a, b, bound=bound: _far(a, b) <= bound) for bound in bounds)
+    return tuple(_with(lambda a, b, bound=bound: _far(a, b) <= bound) for bound in bounds)
 
 
 def _close(stated, cfg):
     return [name for name, count in conventions(cfg).items() if _far(stated, count) <= 0.01 * stated] or [None]
 
 
+_MISTAKES = {
+    "more than 1 % away from all counts the result is None, and not a name.": _with(lambda a, b: True),
+    "this is 1 % of the count; the text says 1 % of the stated number.": _with(lambda a, b: _far(a, b) <= 0.01 * b),
+    "only an exact number gets its name; stated numbers are rounded, so allow 1 % of them.": _within(0, 1),
+    "a fixed distance is allowed; 1 % of a large model is more.": _within(1_000, 10_000, 100_000, 1_000_000),
+    "this is a count within 1 %, the first or the last one; another one is nearer.": (
+        lambda *case: _close(*case)[0],
+        lambda *case: _close(*case)[-1],
+    ),
+    "a distance has no sign, so take `abs`: a count may be larger than the stated number, or smaller.": (
+        *(_with(key=key) for key in (lambda a, b: a - b, lambda a, b: b - a)),
+        *(_with(lambda a, b: a - b <= 0.01 * a, key=key) for key in (_far, lambda a, b: a - b)),
+        *(_with(lambda a, b: b - a <= 0.01 * a, key=key) for key in (_far, lambda a, b: b - a)),
+    ),
+    "this is the count; its name is wanted.": lambda s, cfg: (name := _named(s, cfg)) and conventions(cfg)[name],
+}
+
 EXERCISE = Exercise(
     target="An example: for the course model 128000 gives 'entries of state_dict', and 150000 gives None.",
     probe=Cases(
         _cases,
         right=_named,
-        mistakes={
-            "more than 1 % away from all counts the result is None, and not a name.": _with(within=lambda a, b: True),
-            "this is 1 % of the count; the text says 1 % of the stated number, which is a little more or less.": (
-                _with(within=lambda a, b: _far(a, b) <= 0.01 * b)
-            ),
-            "only an exact number gets its name; stated numbers are rounded, so allow 1 % of them.": _within(0, 1),
-            "a fixed distance is allowed; 1 % of a large model is more than 1 % of a small one.": (
-                _within(1_000, 10_000, 100_000, 1_000_000)
-            ),
-            "this is a count within 1 %, the first or the last one; another one is nearer.": (
-                lambda *case: _close(*case)[0],
-                lambda *case: _close(*case)[-1],
-            ),
-            "a distance has no sign, so take `abs`: a count may be larger than the stated number, or smaller.": (
-                _with(key=lambda a, b: a - b),
-                _with(key=lambda a, b: b - a),
-                *(_with(key=key, within=lambda a, b: a - b <= 0.01 * a) for key in (_far, lambda a, b: a - b)),
-                *(_with(key=key, within=lambda a, b: b - a <= 0.01 * a) for key in (_far, lambda a, b: b - a)),
-            ),
-            "this is the count, and its name is wanted; or None, where it is more than 1 % away.": (
-                lambda stated, cfg: (name := _named(stated, cfg)) and conventions(cfg)[name]
-            ),
-        },
+        mistakes=_MISTAKES,
         signs={
             "this is the word None, in quotes; Python's own None stands without them.": (
                 lambda result, want: isinstance(result, str) and str(result) == "None"

@@ -13,18 +13,14 @@ from utils.check.lesson_04.ex_4_2 import NO_PROBABILITIES, probabilities, random
 
 
 def _cases():
+    two, ties = torch.tensor([1.0, 3.0]), torch.randint(3, (4, 20), generator=torch.Generator().manual_seed(1)).float()
     return [
-        (torch.tensor([1.0, 3.0]), 0),
-        (torch.tensor([1.0, 3.0]), 2.0),
-        (torch.tensor([3.0, 1.0, 3.0]), 0.0),
+        *((two, 0), (two, 2.0), (torch.tensor([3.0, 1.0, 3.0]), 0.0)),
         (torch.tensor([[1.0, 2.0, 0.0], [5.0, 4.0, 5.0], [-3.0, -2.0, -1.0]]), 0),
-        (random_scores(2, 3, 4, seed=2), 1.5),
-        (random_scores(2, 3, 4, seed=3), 0),
+        *((random_scores(2, 3, 4, seed=2), 1.5), (random_scores(2, 3, 4, seed=3), 0)),
         (torch.tensor([1.0, 1.25]), 0.25),
         (torch.tensor([0.0, 1e-30]), 1e-30),  # below any limit that one would set
-        (torch.tensor([-math.inf, -1.0, -2.0]), 0),
-        (torch.tensor([[1000.0, 1001.0], [0.0, 1.0]]), 1),
-        (torch.randint(3, (4, 20), generator=torch.Generator().manual_seed(1)).float(), 0),
+        *((torch.tensor([-math.inf, -1.0, -2.0]), 0), (torch.tensor([[1000.0, 1001.0], [0.0, 1.0]]), 1), (ties, 0)),
     ]
 
 
@@ -44,15 +40,15 @@ def _right(logits, temperature):
 
 _ORDINARY = {
     "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.": probabilities,
-    "at 0 this is the id of the highest score; probabilities are wanted, a 1 for that id and 0 elsewhere.": (
-        _or(lambda x: x.argmax(-1)),
-        _or(lambda x: x.argmax(-1, keepdim=True)),
-    ),
+    "at 0 this is the id of the highest score; a 1 for that id and 0 elsewhere is wanted.": _or(lambda x: x.argmax(-1)),
     "a temperature of 0 is treated as 1; it is the limit of ever lower ones.": _or(lambda x: x.softmax(-1)),
     "at 0 equal highest scores share the probability; the lowest id of them gets it all "
     "(a tiny number in place of 0 does not do this).": (
         _or(lambda x: shares((x == x.amax(-1, keepdim=True)).float())),
         *(lambda x, t, more=more: probabilities(x, t + more) for more in (1e-3, 1e-4, 1e-6)),
+    ),
+    "at 0 equal highest scores get a 1 each; the lowest id does.": _or(
+        lambda x: (x == x.amax(-1, keepdim=True)).float()
     ),
     "at 0 the highest id of several equal scores is taken; take the lowest.": _or(lambda x: _one(x.flip(-1)).flip(-1)),
     "at 0 not always the lowest id of equal scores is taken: `topk` makes no promise for equals, and a "
@@ -64,6 +60,10 @@ _ORDINARY = {
         _or(lambda x: _one(x.flatten()).view(x.shape)),
         _or(lambda x: torch.zeros_like(x).index_fill(0, x.argmax(), 1)),
     ),
+    "at 0 the ids of all rows are set in every row; `scatter` or `one_hot` sets one in each.": (
+        _or(lambda x: torch.zeros_like(x).index_fill(-1, x.argmax(-1).flatten(), 1))
+    ),
+    "at 0 `one_hot` makes as many columns as the largest id needs; tell it V.": _or(lambda x: F.one_hot(x.argmax(-1))),
     "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.": (
         *(_or(_one, limit=limit) for limit in (1e-6, 0.5, 1)),
     ),
@@ -84,9 +84,7 @@ def _require_floats(function):
     """Nearly if the result at 0 is a tensor of whole numbers or of truth values, from which nothing can be drawn."""
     result = call(function, torch.tensor([1.0, 3.0]), 0)
     if hasattr(result, "dtype") and as_array(result).dtype.kind != "f":
-        raise Nearly(
-            f"at 0 the numbers are right, but of the kind {result.dtype}; `torch.multinomial` cannot draw from them."
-        )
+        raise Nearly(f"at 0 the numbers are right, but of the kind {result.dtype}, from which nothing can be drawn.")
 
 
 EXERCISE = Exercise(

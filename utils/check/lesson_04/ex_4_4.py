@@ -27,14 +27,14 @@ def _order(values):
     return values.sort(descending=True, stable=True).indices
 
 
-def _only(logits, ids):
-    """The scores at some ids of each row, -inf at all others."""
-    stays = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, ids, True)
+def _keep_top_k(logits, k, order=_order):
+    """The scores at the first k ids that order(logits) gives for each row, -inf at all others."""
+    stays = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order(logits)[..., :k], True)
     return logits.masked_fill(~stays, -math.inf)
 
 
-def _keep_top_k(logits, k):
-    return _only(logits, _order(logits)[..., :k])
+def _by(order):
+    return lambda logits, k: _keep_top_k(logits, k, order)
 
 
 def _above(compare):
@@ -43,21 +43,7 @@ def _above(compare):
 
 
 def _limited(logits, k):
-    if k > logits.shape[-1]:
-        raise IndexError
-    return _keep_top_k(logits, k)
-
-
-def _removed(fits):
-    """A sign: what stays is right, and what is removed has become something that fits."""
-
-    def is_so(result, want):
-        given, stays = as_array(result), as_array(want) > -math.inf
-        if given is None or given.shape != stays.shape or is_a_mask(result, want) or stays.all():
-            return False
-        return same(given[stays], as_array(want)[stays]) and bool(fits(given[~stays]).all())
-
-    return is_so
+    return _keep_top_k(logits, k) if k <= logits.shape[-1] else logits[k]
 
 
 def is_a_mask(result, want):
@@ -66,22 +52,36 @@ def is_a_mask(result, want):
     return given is not None and given.dtype.kind == "b"
 
 
+def _is_filled(result, want):
+    """A sign: what stays is right, and what is removed has become a number."""
+    given, want = as_array(result), as_array(want)
+    stays = want > -math.inf
+    if given is None or given.shape != want.shape or is_a_mask(result, want) or stays.all():
+        return False
+    removed = given[~stays]
+    return same(given[stays], want[stays]) and bool(((removed == 0) | (removed < -50) & (removed > -math.inf)).all())
+
+
+_SIGNS = {
+    "this is a mask of which scores stay; the scores themselves are wanted.": is_a_mask,
+    "what is removed became a number, and even 0 or a low one has a probability; only -inf has none.": _is_filled,
+}
 _MISTAKES = {
-    "where scores tie, more than k stay: a threshold cannot part equals; exactly k stay, the lower ids.": (
-        _above(torch.ge)
-    ),
+    "where scores tie, more than k stay: a threshold cannot part equals; the lower ids stay.": _above(torch.ge),
     "the k-th highest score itself is removed; it is one of the k.": _above(torch.gt),
     "among equal scores the higher ids stay; take the lower.": lambda x, k: _keep_top_k(x.flip(-1), k).flip(-1),
     "of equal scores not always the lower ids stay: `topk` makes no promise for equals, and a sort "
     "keeps their order only with `stable=True`.": (
-        lambda x, k: _only(x, x.topk(k).indices),
-        lambda x, k: _only(x, x.argsort(descending=True)[..., :k]),
-        lambda x, k: _only(x, x.argsort()[..., x.shape[-1] - k :]),
+        lambda x, k: _keep_top_k(x, k, lambda x: x.topk(k).indices),
+        _by(lambda x: x.argsort(descending=True)),
+        _by(lambda x: x.argsort().flip(-1)),
     ),
     "the scores stand in sorted order; each must stay at the id of its token.": (
         lambda x, k: x.sort(descending=True).values.masked_fill(torch.arange(x.shape[-1]) >= k, -math.inf)
     ),
-    "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[..., :k],
+    "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[
+        ..., :k
+    ],
     "k scores stay in the whole batch; each row keeps its own.": lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
     "these are probabilities; cut the scores as they are, the softmax comes later.": (
         lambda x, k: _keep_top_k(x, k).softmax(-1),
@@ -90,25 +90,13 @@ _MISTAKES = {
     "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
     "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
 }
-_SIGNS = {
-    "this is a mask of which scores stay; the scores themselves are wanted.": is_a_mask,
-    "what is removed became 0, and a score of 0 still has a probability; only -inf has none.": (
-        _removed(lambda x: x == 0)
-    ),
-    "what is removed became a low number, and every number has a probability left; -inf has none.": (
-        _removed(lambda x: (x < -50) & (x > -math.inf))
-    ),
-}
+_LARGE_K = {"a k larger than the vocabulary stops it; then all scores stay.": _limited}
 
 EXERCISE = Exercise(
     target="An example: scores [2, 1, 2, 2] and k = 2 give [2, -inf, 2, -inf].",
     probe=InTurn(
         Cases(_cases, right=_keep_top_k, mistakes=_MISTAKES, signs=_SIGNS),
-        Cases(
-            lambda: [(torch.tensor([1.0, 3.0]), 5), (torch.tensor([1.0, 3.0]), 2)],
-            right=_keep_top_k,
-            mistakes={"a k larger than the vocabulary stops it; then all scores stay.": _limited},
-        ),
+        Cases(lambda: [(torch.tensor([1.0, 3.0]), k) for k in (5, 2)], right=_keep_top_k, mistakes=_LARGE_K),
     ),
     meaning="a score of -inf becomes a probability of exactly 0, so what is cut is never drawn.",
     hints=(
