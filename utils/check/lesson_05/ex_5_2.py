@@ -31,12 +31,8 @@ def _chosen(values, targets):
     return values.gather(-1, targets[..., None])[..., 0]
 
 
-def _lifted(size):
-    """The loss with probabilities that are kept away from 0, so that their logarithm is finite."""
-    return (
-        lambda logits, t: -_chosen((logits.softmax(-1) + size).log(), t).mean(),
-        lambda logits, t: -_chosen(logits.softmax(-1).clamp(min=size).log(), t).mean(),
-    )
+def _unsafe(logits, targets):
+    return (logits.exp().sum(-1).log() - _chosen(logits, targets)).mean()
 
 
 EXERCISE = Exercise(
@@ -45,7 +41,6 @@ EXERCISE = Exercise(
         _cases,
         right=_loss,
         mistakes={
-            "the sign is turned: log p is negative, and the loss is -log p.": lambda logits, t: -_loss(logits, t),
             "this is the mean probability of the targets; the loss is minus the mean of its logarithm.": (
                 lambda logits, t: _chosen(logits.softmax(-1), t).mean()
             ),
@@ -57,26 +52,20 @@ EXERCISE = Exercise(
             ),
             "right for small scores; with scores around 1000 the exponential overflows: use log_softmax.": (
                 lambda logits, t: -_chosen(logits.exp() / logits.exp().sum(-1, keepdim=True), t).log().mean(),
-                lambda logits, t: (logits.exp().sum(-1).log() - _chosen(logits, t)).mean(),
+                _unsafe,
+            ),
+            "the highest score of all is taken off; each position has a highest of its own.": (
+                lambda logits, t: _unsafe(logits - logits.max(), t)
             ),
             "a probability that rounds to 0 has no logarithm: take log_softmax, not the log of a softmax.": (
                 lambda logits, t: -_chosen(logits.softmax(-1).log(), t).mean()
             ),
             "the probabilities of many tokens are multiplied, and the product rounds to 0; add logarithms instead.": (
-                lambda logits, t: -_chosen(logits.softmax(-1), t).prod().log() / t.numel(),
-                lambda logits, t: -_chosen(logits.log_softmax(-1), t).exp().prod().log() / t.numel(),
+                lambda logits, t: -_chosen(logits.softmax(-1), t).prod().log() / t.numel()
             ),
-            "the softmax is taken twice: cross_entropy wants scores, not probabilities.": (
-                lambda logits, t: _loss(logits.softmax(-1), t)
-            ),
-            "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": (
-                *(made for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30) for made in _lifted(10.0**-digits)),
-            ),
-            "the highest score of all is taken off, and positions far below it are left with zeros; each position "
-            "has a highest of its own.": (
-                lambda logits, t: (
-                    (logits - logits.max()).exp().sum(-1).log() - _chosen(logits - logits.max(), t)
-                ).mean()
+            "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": tuple(
+                lambda logits, t, digits=digits: -_chosen((logits.softmax(-1) + 10**-digits).log(), t).mean()
+                for digits in (5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 15.0, 20.0, 30.0)
             ),
             "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
                 lambda logits, t: _loss(logits, t) * t.numel(),
@@ -87,9 +76,6 @@ EXERCISE = Exercise(
             ),
             "the mean runs over the whole vocabulary; only the target of each position counts.": (
                 lambda logits, t: _loss(logits, t) / logits.shape[-1]
-            ),
-            "this is the perplexity, e raised to the loss; the loss is wanted.": (
-                lambda logits, t: _loss(logits, t).exp()
             ),
         },
     ),

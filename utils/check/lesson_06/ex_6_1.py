@@ -39,21 +39,14 @@ def _with_store(answer):
     return appended
 
 
-def _made(first=lambda s, n, T: n, number=lambda s, n, new: n + new.shape[2], dim=2):
-    """The right function, but for where it begins, what it returns, or the dimension that it counts."""
+def _made(begins=lambda s, n, T: n, size=2, along=2, held=lambda s, n, new: n + new.shape[2]):
+    """The function with another begin, length or dimension of the slice that is written, or another result."""
 
     def answer(store, length, new):
-        start = first(store, length, new.shape[2])
-        store[:, :, start : start + new.shape[dim]] = new
-        return number(store, length, new)
-
-    return answer
-
-
-def _along(dim):
-    def answer(store, length, new):
-        store[(slice(None),) * dim + (slice(length, length + new.shape[2]),)] = new
-        return length + new.shape[2]
+        start = begins(store, length, new.shape[2])
+        end = start + new.shape[size] if size is not None else None
+        store[(slice(None),) * along + (slice(start, end),)] = new
+        return held(store, length, new)
 
     return answer
 
@@ -68,11 +61,6 @@ def _one_for_all(store, length, new):
     return length + new.shape[2]
 
 
-def _to_the_end(store, length, new):
-    store[:, :, length:] = new
-    return length + new.shape[2]
-
-
 EXERCISE = Exercise(
     target="An example: a store with room for 4 tokens of one number each holds 5, 6 (length = 2). "
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
@@ -82,38 +70,34 @@ EXERCISE = Exercise(
         view=_with_store,
         results=("the number of tokens held now", "the store"),
         mistakes={
-            "the new tokens begin elsewhere; counted from 0, the first free one of the store is `length`.": (
+            "the new tokens are written elsewhere; counted from 0, the first free one of the store is `length`.": (
                 _made(lambda s, n, T: 0),
                 _made(lambda s, n, T: max(n - 1, 0)),
                 _made(lambda s, n, T: n + 1),
-            ),
-            "the new tokens are written at the end of the room; the store is filled from the left.": (
-                _made(lambda s, n, T: s.shape[2] - T)
+                _made(lambda s, n, T: s.shape[2] - T),
             ),
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
-                lambda s, n, new: n + new.shape[2],
-                lambda s, n, new: torch.cat([s[:, :, :n], new], 2),
+                lambda s, n, new: n + new.shape[2]
             ),
-            "these were held before; the new ones count too.": _made(number=lambda s, n, new: n),
-            "these are the new ones; those held before count too.": _made(number=lambda s, n, new: new.shape[2]),
-            "one token is counted, and `new` may hold several.": _made(number=lambda s, n, new: n + 1),
-            "this is the room, and not how many tokens are held.": _made(number=lambda s, n, new: s.shape[2]),
-            "these are the tokens; how many are held now is wanted, since the store itself is changed in place.": (
-                _made(number=lambda s, n, new: s),
-                _made(number=lambda s, n, new: s[:, :, : n + new.shape[2]]),
-                _made(number=lambda s, n, new: (s, n + new.shape[2])),
+            "the store is right and the number is not: those held before count, and each of the new ones.": (
+                _made(held=lambda s, n, new: n),
+                _made(held=lambda s, n, new: new.shape[2]),
+                _made(held=lambda s, n, new: n + 1),
+                _made(held=lambda s, n, new: s.shape[2]),
             ),
             "another dimension is counted; tokens lie along the third of the four.": tuple(
-                _made(number=lambda s, n, new, dim=dim: n + new.shape[dim], dim=at)
+                _made(size=size, held=lambda s, n, new, dim=dim: n + new.shape[dim])
                 for dim in (0, 1, 3)
-                for at in (2, dim)
+                for size in (2, dim)
             ),
             "the slice runs along another dimension; tokens lie along the third of the four.": tuple(
-                map(_along, (0, 1, 3))
+                _made(along=dim) for dim in (0, 1, 3)
             ),
-            "this is the room of one token, and `new` may hold several, which take `store[:, :, a:b]`.": _one_token,
-            "all new tokens are written to one and the same, where the last remains; each has its own.": _one_for_all,
-            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _to_the_end,
+            "this is the room of one token, and `new` may hold several, which take `store[:, :, a:b]`.": (
+                _one_token,
+                _one_for_all,
+            ),
+            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _made(size=None),
         },
     ),
     meaning="room is taken once and filled from the left, so a step writes only what is new.",

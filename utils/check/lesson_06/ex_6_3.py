@@ -26,27 +26,18 @@ def _cases():
     ]
 
 
-def _scores(q, k):
-    return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, 1, S)
+def _attend(q, k, v, scaled=lambda q: q.shape[-1] ** -0.5, softmax=lambda scores: scores.softmax(-1)):
+    """Attention with another factor for the scores, or with something else in place of their softmax."""
+    return softmax(q @ k.transpose(-2, -1) * scaled(q)) @ v  # (B, H, 1, S) @ (B, H, S, d_head)
 
 
-def _attend(q, k, v):
-    return _scores(q, k).softmax(-1) @ v  # (B, H, 1, d_head)
+def _but(**changes):
+    return lambda q, k, v: _attend(q, k, v, **changes)
 
 
-def _scaled(by):
-    """Attention with other scores, by(q, k) times the plain dot products."""
-    return lambda q, k, v: (q @ k.transpose(-2, -1) * by(q, k)).softmax(-1) @ v
-
-
-def _naive(q, k, v):
-    weights = _scores(q, k).exp()
-    return weights / weights.sum(-1, keepdim=True) @ v
-
-
-def _masked(hidden):
-    """Attention with some keys hidden, where hidden(S) is True."""
-    return lambda q, k, v: _scores(q, k).masked_fill(hidden(k.shape[2]), -math.inf).softmax(-1) @ v
+def _square_mask(scores):
+    S = scores.shape[-1]
+    return scores.masked_fill(torch.ones(S, S).tril() == 0, -math.inf).softmax(-1)
 
 
 EXERCISE = Exercise(
@@ -59,39 +50,20 @@ EXERCISE = Exercise(
             "only the first key is seen: a causal mask lines up with the first token, and this query is the last.": (
                 lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
             ),
-            "the mask is for a query at every token, and there is one query, the last.": (
-                _masked(lambda S: torch.ones(S, S).tril() == 0)
-            ),
-            "the newest token does not see itself; its own key and value count too.": (
-                _masked(lambda S: torch.arange(S) == S - 1),
-                lambda q, k, v: _attend(q, k[:, :, :-1], v[:, :, :-1]),
-            ),
-            "the scores are not scaled: divide them by the root of d_head.": _scaled(lambda q, k: 1),
-            "the scores are divided by d_head; it is its root.": _scaled(lambda q, k: 1 / q.shape[-1]),
-            "the scores are divided by another root; it is that of d_head, the last number of the shape.": (
-                _scaled(lambda q, k: k.shape[2] ** -0.5),
-                _scaled(lambda q, k: (q.shape[1] * q.shape[-1]) ** -0.5),
-                _scaled(lambda q, k: q.shape[1] ** -0.5),
-                _scaled(lambda q, k: q.shape[0] ** -0.5),
-                _scaled(lambda q, k: 1 / 8),
-            ),
-            "the weights are divided by the root of d_head after the softmax; divide the scores, before it.": (
-                lambda q, k, v: (q @ k.transpose(-2, -1)).softmax(-1) / math.sqrt(q.shape[-1]) @ v
-            ),
-            "the softmax runs along the one query, so each weight is 1; it runs along the keys.": (
-                lambda q, k, v: _scores(q, k).softmax(-2) @ v
-            ),
-            "these are the weights; what is wanted is the values, added up with them.": (
-                lambda q, k, v: _scores(q, k).softmax(-1)
-            ),
-            "the one query's dimension is gone; the shape is (B, H, 1, d_head).": (
-                lambda q, k, v: _attend(q, k, v)[:, :, 0],
-                lambda q, k, v: _attend(q, k, v).squeeze(),
+            "the mask is for a query at every token, and there is one query, the last.": _but(softmax=_square_mask),
+            "the scores are not scaled: divide them by the root of d_head.": _but(scaled=lambda q: 1),
+            "the scores are divided by another number; it is the root of d_head, the last number of the shape.": (
+                _but(scaled=lambda q: 1 / q.shape[-1]),
+                _but(scaled=lambda q: 1 / 8),
+                _but(scaled=lambda q: q.shape[0] ** -0.5),
+                _but(scaled=lambda q: (q.shape[1] * q.shape[-1]) ** -0.5),
             ),
             "the heads are joined here; the shape is (B, H, 1, d_head), and they are joined later.": (
                 lambda q, k, v: _attend(q, k, v).transpose(1, 2).flatten(2)
             ),
-            "right for small scores; with large ones the exponential overflows: `softmax` is safe.": _naive,
+            "right for small scores; with large ones the exponential overflows: `softmax` is safe.": (
+                _but(softmax=lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True))
+            ),
         },
     ),
     meaning="the newest token may look at every token so far, so with a cache one query needs no mask.",
