@@ -17,10 +17,6 @@ def _cases():
     ]
 
 
-def _shift(rows):
-    return rows[:, :-1], rows[:, 1:]
-
-
 def _require_whole_numbers(function):
     for tokens in call(function, *_cases()[0]):
         require_ids(tokens)
@@ -28,11 +24,10 @@ def _require_whole_numbers(function):
 
 _COMPARED = Cases(
     _cases,
-    right=_shift,
+    right=lambda rows: (rows[:, :-1], rows[:, 1:]),
     mistakes={
         "both are the same tokens: a target is the token after its input.": (
-            lambda rows: (rows[:, 1:],) * 2,
-            lambda rows: (rows, rows),
+            *(lambda rows: (rows[:, 1:], rows[:, 1:]), lambda rows: (rows, rows)),
         ),
         "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:]),
         "nothing follows the last token, and nothing comes before the first; inputs and targets drop one each.": (
@@ -45,11 +40,7 @@ _COMPARED = Cases(
             lambda rows: (rows.flatten()[:-1], rows.flatten()[1:])
         ),
         "only the last token is a target; each position has one.": (
-            lambda rows: (rows[:, :-1], rows[:, -1:]),
-            lambda rows: (rows[:, :-1], rows[:, -1]),
-        ),
-        "the rows are cut in two pieces with nothing in common; inputs and targets overlap, one token apart.": (
-            lambda rows: (rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :])
+            *(lambda rows: (rows[:, :-1], rows[:, -1:]), lambda rows: (rows[:, :-1], rows[:, -1])),
         ),
         "only the first row of the batch is left; every row is wanted.": lambda rows: (rows[0, :-1], rows[0, 1:]),
     },

@@ -31,8 +31,8 @@ def _chosen(values, targets):
     return values.gather(-1, targets[..., None])[..., 0]
 
 
-def _unsafe(logits, targets):
-    return (logits.exp().sum(-1).log() - _chosen(logits, targets)).mean()
+def _p(logits, targets):
+    return _chosen(logits.softmax(-1), targets)
 
 
 EXERCISE = Exercise(
@@ -41,42 +41,28 @@ EXERCISE = Exercise(
         _cases,
         right=_loss,
         mistakes={
-            "this is the mean probability of the targets; the loss is minus the mean of its logarithm.": (
-                lambda logits, t: _chosen(logits.softmax(-1), t).mean()
-            ),
-            "the logarithm is taken of the mean probability; take the mean of the logarithms.": (
-                lambda logits, t: -_chosen(logits.softmax(-1), t).mean().log()
-            ),
-            "this is the mean score of the targets, turned; the softmax is missing.": (
-                lambda logits, t: -_chosen(logits, t).mean()
-            ),
+            "this is the mean probability; the loss is minus the mean of its logarithm.": lambda x, t: _p(x, t).mean(),
+            "the logarithm is taken of the mean; take the mean of the logarithms.": lambda x, t: -_p(x, t).mean().log(),
+            "this is minus the mean score of the targets; the softmax is missing.": lambda x, t: -_chosen(x, t).mean(),
+            "a probability that rounds to 0 has no logarithm: take log_softmax.": lambda x, t: -_p(x, t).log().mean(),
             "right for small scores; with scores around 1000 the exponential overflows: use log_softmax.": (
-                lambda logits, t: -_chosen(logits.exp() / logits.exp().sum(-1, keepdim=True), t).log().mean(),
-                _unsafe,
-            ),
-            "the highest score of all is taken off; each position has a highest of its own.": (
-                lambda logits, t: _unsafe(logits - logits.max(), t)
-            ),
-            "a probability that rounds to 0 has no logarithm: take log_softmax, not the log of a softmax.": (
-                lambda logits, t: -_chosen(logits.softmax(-1).log(), t).mean()
+                lambda x, t: -_chosen(x.exp() / x.exp().sum(-1, keepdim=True), t).log().mean(),
+                lambda x, t: (x.exp().sum(-1).log() - _chosen(x, t)).mean(),
             ),
             "the probabilities of many tokens are multiplied, and the product rounds to 0; add logarithms instead.": (
-                lambda logits, t: -_chosen(logits.softmax(-1), t).prod().log() / t.numel()
+                lambda x, t: -_p(x, t).prod().log() / t.numel()
             ),
             "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": tuple(
-                lambda logits, t, digits=digits: -_chosen((logits.softmax(-1) + 10**-digits).log(), t).mean()
-                for digits in (5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 15.0, 20.0, 30.0)
+                lambda x, t, small=10.0**-digits: -_chosen((x.softmax(-1) + small).log(), t).mean()
+                for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
             ),
             "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
-                lambda logits, t: _loss(logits, t) * t.numel(),
-                lambda logits, t: _loss(logits, t) * t.shape[1],
+                *(lambda x, t: _loss(x, t) * t.numel(), lambda x, t: _loss(x, t) * t.shape[1]),
             ),
-            "the softmax runs along the batch, as it does without `dim`; it belongs along the vocabulary.": (
-                lambda logits, t: -_chosen(logits.log_softmax(0), t).mean()
+            "the softmax runs along the batch, as it does without `dim`.": (
+                lambda x, t: -_chosen(x.log_softmax(0), t).mean()
             ),
-            "the mean runs over the whole vocabulary; only the target of each position counts.": (
-                lambda logits, t: _loss(logits, t) / logits.shape[-1]
-            ),
+            "the mean runs over the whole vocabulary; only the target counts.": lambda x, t: _loss(x, t) / x.shape[-1],
         },
     ),
     meaning="making this number small and making the text likely are one and the same wish.",

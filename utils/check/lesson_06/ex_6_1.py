@@ -8,23 +8,21 @@ from utils.check.cases import Cases
 from utils.check.engine import Exercise
 
 
-def _numbers(*shape, start):
-    """Different whole numbers, as floats, in the given shape."""
-    return torch.arange(start, start + torch.Size(shape).numel()).float().view(shape)
+def _numbers(*shape):
+    """Different whole numbers from 1, as floats, in the given shape."""
+    return torch.arange(1, 1 + torch.Size(shape).numel()).float().view(shape)
 
 
 def _cases():
     small = torch.tensor([5.0, 6.0, 0.0, 0.0]).view(1, 1, 4, 1)
-    wide = _numbers(2, 3, 6, 2, start=1)  # full of an earlier prompt's numbers
+    wide = _numbers(2, 3, 6, 2)  # full of an earlier prompt's numbers
     return [
         (small, 2, torch.tensor([[[[7.0]]]])),
-        (small, 1, torch.tensor([[[[7.0], [8.0]]]])),
         (small, 0, torch.tensor([[[[7.0], [8.0], [9.0]]]])),
-        (_numbers(3, 1, 4, 1, start=1), 2, -_numbers(3, 1, 1, 1, start=1)),
-        (_numbers(1, 3, 4, 1, start=1), 2, -_numbers(1, 3, 1, 1, start=1)),
-        (wide, 2, -_numbers(2, 3, 1, 2, start=1)),
-        (wide, 1, -_numbers(2, 3, 3, 2, start=1)),
-        (wide, 2, -_numbers(2, 3, 4, 2, start=1)),
+        (_numbers(3, 1, 4, 1), 2, -_numbers(3, 1, 1, 1)),
+        (_numbers(1, 3, 4, 1), 2, -_numbers(1, 3, 1, 1)),
+        (wide, 1, -_numbers(2, 3, 3, 2)),
+        (wide, 2, -_numbers(2, 3, 4, 2)),
     ]
 
 
@@ -56,11 +54,6 @@ def _one_token(store, length, new):
     return length + 1
 
 
-def _one_for_all(store, length, new):
-    store[:, :, length] = new[:, :, -1]
-    return length + new.shape[2]
-
-
 EXERCISE = Exercise(
     target="An example: a store with room for 4 tokens of one number each holds 5, 6 (length = 2). "
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
@@ -79,24 +72,19 @@ EXERCISE = Exercise(
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
                 lambda s, n, new: n + new.shape[2]
             ),
-            "the store is right and the number is not: those held before count, and each of the new ones.": (
-                _made(held=lambda s, n, new: n),
-                _made(held=lambda s, n, new: new.shape[2]),
-                _made(held=lambda s, n, new: n + 1),
-                _made(held=lambda s, n, new: s.shape[2]),
+            "the store is right and the number is not: those held before count, and each of the new ones.": tuple(
+                _made(held=held)
+                for held in (
+                    *(lambda s, n, new: n, lambda s, n, new: n + 1),
+                    *(lambda s, n, new: new.shape[2], lambda s, n, new: s.shape[2]),
+                )
             ),
-            "another dimension is counted; tokens lie along the third of the four.": tuple(
-                _made(size=size, held=lambda s, n, new, dim=dim: n + new.shape[dim])
-                for dim in (0, 1, 3)
-                for size in (2, dim)
+            "another dimension is counted, or cut; tokens lie along the third of the four.": (
+                *(_made(size=d, held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
+                *(_made(held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
+                *(_made(along=d) for d in (0, 1, 3)),
             ),
-            "the slice runs along another dimension; tokens lie along the third of the four.": tuple(
-                _made(along=dim) for dim in (0, 1, 3)
-            ),
-            "this is the room of one token, and `new` may hold several, which take `store[:, :, a:b]`.": (
-                _one_token,
-                _one_for_all,
-            ),
+            "all is written to the room of one token; `new` may hold several, and each has its own.": _one_token,
             "the slice has no end, so it is as long as the room left; it is as long as `new`.": _made(size=None),
         },
     ),

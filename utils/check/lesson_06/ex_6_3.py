@@ -1,7 +1,5 @@
 """Exercise 6.3: one query. answer(q (B, H, 1, d_head), k and v (B, H, S, d_head)) -> (B, H, 1, d_head)."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -35,11 +33,6 @@ def _but(**changes):
     return lambda q, k, v: _attend(q, k, v, **changes)
 
 
-def _square_mask(scores):
-    S = scores.shape[-1]
-    return scores.masked_fill(torch.ones(S, S).tril() == 0, -math.inf).softmax(-1)
-
-
 EXERCISE = Exercise(
     target="An example: if the query is [2, 0], the keys are [1, 0], [0, 1], [2, 1] and the values [1, 0], [0, 1], "
     "[4, 4], the result is about [3.26, 3.12].",
@@ -50,16 +43,9 @@ EXERCISE = Exercise(
             "only the first key is seen: a causal mask lines up with the first token, and this query is the last.": (
                 lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
             ),
-            "the mask is for a query at every token, and there is one query, the last.": _but(softmax=_square_mask),
             "the scores are not scaled: divide them by the root of d_head.": _but(scaled=lambda q: 1),
             "the scores are divided by another number; it is the root of d_head, the last number of the shape.": (
-                _but(scaled=lambda q: 1 / q.shape[-1]),
-                _but(scaled=lambda q: 1 / 8),
-                _but(scaled=lambda q: q.shape[0] ** -0.5),
-                _but(scaled=lambda q: (q.shape[1] * q.shape[-1]) ** -0.5),
-            ),
-            "the heads are joined here; the shape is (B, H, 1, d_head), and they are joined later.": (
-                lambda q, k, v: _attend(q, k, v).transpose(1, 2).flatten(2)
+                *(_but(scaled=lambda q: 1 / q.shape[-1]), _but(scaled=lambda q: 1 / 8)),
             ),
             "right for small scores; with large ones the exponential overflows: `softmax` is safe.": (
                 _but(softmax=lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True))
