@@ -59,9 +59,7 @@ EXERCISE = Exercise(
             "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
                 *(lambda x, t: _loss(x, t) * t.numel(), lambda x, t: _loss(x, t) * t.shape[1]),
             ),
-            "the softmax runs along the batch, as it does without `dim`.": (
-                lambda x, t: -_chosen(x.log_softmax(0), t).mean()
-            ),
+            "the softmax runs along the batch, as without `dim`.": lambda x, t: -_chosen(x.log_softmax(0), t).mean(),
             "the mean runs over the whole vocabulary; only the target counts.": lambda x, t: _loss(x, t) / x.shape[-1],
         },
     ),

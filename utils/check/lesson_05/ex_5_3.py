@@ -25,8 +25,7 @@ EXERCISE = Exercise(
                 lambda losses, base=base: base ** losses.mean() for base in (2, 10, 2.7, 2.71, 2.718, 2.72)
             ),
             "the sum of the losses is raised, and divided only then; divide first, which makes the mean.": (
-                lambda losses: losses.sum().exp() / losses.numel(),
-                lambda losses: losses.sum().exp() / len(losses),
+                *(lambda losses: losses.sum().exp() / losses.numel(), lambda losses: losses.sum().exp() / len(losses)),
             ),
             "each row has a perplexity, and those are averaged; average all losses first.": (
                 lambda losses: losses.mean(-1).exp().mean()

@@ -7,21 +7,16 @@ from utils.check.cases import Cases
 from utils.check.engine import Exercise
 
 
-def _random(*shape, seed):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+def _random(S, B=2, H=3, d_head=4, factor=1):
+    generator = torch.Generator().manual_seed(S)
+    q, k, v = (torch.randn(B, H, length, d_head, generator=generator) for length in (1, S, S))
+    return factor * q, factor * k, v
 
 
 def _cases():
-    return [
-        (
-            torch.tensor([[[[2.0, 0.0]]]]),
-            torch.tensor([[[[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]]]]),
-            torch.tensor([[[[1.0, 0.0], [0.0, 1.0], [4.0, 4.0]]]]),
-        ),
-        (_random(1, 2, 1, 4, seed=1), _random(1, 2, 1, 4, seed=2), _random(1, 2, 1, 4, seed=3)),
-        (_random(2, 3, 1, 4, seed=4), _random(2, 3, 7, 4, seed=5), _random(2, 3, 7, 4, seed=6)),
-        (20 * _random(2, 2, 1, 8, seed=7), 20 * _random(2, 2, 5, 8, seed=8), _random(2, 2, 5, 8, seed=9)),
-    ]
+    keys, values = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]], [[1.0, 0.0], [0.0, 1.0], [4.0, 4.0]]
+    small = torch.tensor([[[[2.0, 0.0]]]]), torch.tensor([[keys]]), torch.tensor([[values]])
+    return [small, _random(1, B=1, H=2), _random(7), _random(5, H=2, d_head=8, factor=20)]
 
 
 def _attend(q, k, v, scaled=lambda q: q.shape[-1] ** -0.5, softmax=lambda scores: scores.softmax(-1)):

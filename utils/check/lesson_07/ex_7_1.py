@@ -14,12 +14,11 @@ def _cases():
     return [(config,) for config in (*(kind | head for head in more for kind in (gpt2, llama)), grouped, *whole)]
 
 
-def _gpt2(config):
-    return config["n_embd"] // config["n_head"]
+def _divided(width, heads):
+    return lambda config: config[width] // config[heads]
 
 
-def _llama(config):
-    return config["hidden_size"] // config["num_attention_heads"]
+_gpt2, _llama = _divided("n_embd", "n_head"), _divided("hidden_size", "num_attention_heads")
 
 
 def _quotient(config, gpt2=_gpt2, llama=_llama):
@@ -54,18 +53,20 @@ EXERCISE = Exercise(
                 lambda c: c.get("head_dim"),
             ),
             "one kind of file is not understood: GPT-2's says `n_embd` and `n_head`, Llama's `hidden_size` and "
-            "`num_attention_heads`.": (_gpt2, _llama, _after(_gpt2), _after(_llama)),
-            "`model_type` is not in every file here; which names there are tells the two kinds apart.": (
+            "`num_attention_heads`, and `model_type` may be missing.": (
+                *(_gpt2, _llama, _after(_gpt2), _after(_llama)),
                 _after(lambda c: _gpt2(c) if c.get("model_type") == "gpt2" else _llama(c)),
                 _after(lambda c: _llama(c) if c.get("model_type") == "llama" else _gpt2(c)),
             ),
             "it is divided by the layers, or the key-value heads; the width is shared out among the heads that ask.": (
-                _after(lambda c: _quotient(c, lambda c: c["n_embd"] // c["n_layer"])),
+                _after(
+                    lambda c: _quotient(c, _divided("n_embd", "n_layer"), _divided("hidden_size", "num_hidden_layers"))
+                ),
+                _after(lambda c: _quotient(c, _divided("n_embd", "n_layer"))),
+                _after(lambda c: _quotient(c, llama=_divided("hidden_size", "num_key_value_heads"))),
                 _after(lambda c: _quotient(c, llama=lambda c: c["hidden_size"] // c.get("num_key_value_heads", 3))),
             ),
-            "this is the whole width d, not that of one head; the heads share it.": (
-                _after(lambda c: c.get("n_embd", c.get("hidden_size")))
-            ),
+            "this is the whole width d; the heads share it.": _after(lambda c: c.get("n_embd", c.get("hidden_size"))),
         },
     ),
     meaning="two families of files say the same in other words, and a width that is given beats one that is computed.",

@@ -6,14 +6,9 @@ from utils.pretrained import KNOWN_CONFIGS
 
 
 def _cases():
-    return [
-        ({"n_embd": 3},),
-        ({"n_embd": 3, "n_inner": None},),
-        ({"n_embd": 2, "n_inner": 9, "n_layer": 3},),
-        ({"n_embd": 5, "n_inner": 7},),
-        (KNOWN_CONFIGS["GPT-2 small"],),
-        (KNOWN_CONFIGS["GPT-2 small"] | {"n_inner": None},),
-    ]
+    small = {"n_embd": 3}, {"n_embd": 3, "n_inner": None}, {"n_embd": 2, "n_inner": 9, "n_layer": 3}
+    whole = KNOWN_CONFIGS["GPT-2 small"]
+    return [(config,) for config in (*small, {"n_embd": 5, "n_inner": 7}, whole, whole | {"n_inner": None})]
 
 
 def _mlp_width(config, factor=4):

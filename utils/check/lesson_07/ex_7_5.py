@@ -26,12 +26,6 @@ EXERCISE = Exercise(
         right=lambda name: (to_course_name(name), to_course_name(name).endswith(TRANSPOSED)),
         results=("the name", "the mark, whether it is stored transposed"),
         signs={  # the name that is wanted says which kind of tensor is marked wrongly
-            "this is the name alone; whether the tensor is transposed is wanted too: `return name, flag`.": (
-                lambda result, want: isinstance(result, str)
-            ),
-            "this is the flag alone; the course's name is wanted too: `return name, flag`.": (
-                lambda result, want: _is_flag(result)
-            ),
             "the two results are swapped: the name comes first.": _pair(lambda name, mark, ours, _: same(mark, ours)),
             "the prefix is kept, or its dot, or put in front; the course's names go without it.": _pair(
                 lambda name, mark, ours, _: str(name) != ours and str(name).endswith(ours)

@@ -9,19 +9,12 @@ from utils.check.terms import Terms
 DAY = 24 * 60 * 60  # seconds
 
 
-def _cases():
-    return [(86_400, 10, 6), (86_400, 10, 6, 4), (1e9, 2e9, 1e14, 3), (174.6e9, 300e9, 28e12, 1_000)]
-
-
 def _days(N, D, speed, gpus=1, operations=6):
     return operations * N * D / speed / gpus / DAY
 
 
 def work_and_speed(result) -> dict:
-    """Diagnosis -> mistakes in what an exercise on training time shares: the rule's 6, the tokens, the unit of speed.
-
-    result: the right function of (N, D, speed, ...), with a setting `operations`.
-    """
+    """Diagnosis -> mistakes in the rule's 6, the tokens, the unit of speed, for result(N, D, speed, …, operations)."""
     return {
         "training costs 6 N for each token: 2 N forward, 4 N backward, each multiplication with an addition.": tuple(
             lambda *case, k=k: result(*case, operations=k) for k in (2, 3, 4)
@@ -39,7 +32,7 @@ def work_and_speed(result) -> dict:
 EXERCISE = Exercise(
     target="An example: 1,000 parameters, 172,800 tokens and 12,000 FLOP/s give 1 day; 2 such GPUs half of it.",
     probe=Cases(
-        _cases,
+        lambda: [(86_400, 10, 6), (86_400, 10, 6, 4), (1e9, 2e9, 1e14, 3), (174.6e9, 300e9, 28e12, 1_000)],
         right=_days,
         mistakes=work_and_speed(_days)
         | {

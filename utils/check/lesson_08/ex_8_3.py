@@ -8,10 +8,6 @@ from utils.check.lesson_08.ex_8_2 import work_and_speed
 from utils.check.terms import Terms
 
 
-def _cases():
-    return [(3_600, 10, 6, 2), (1e6, 1e6, 1e12, 0.2), (1.558e9, 10e9, 150e12, 2.0), (174.6e9, 300e9, 28e12, 1.5)]
-
-
 def _price(N, D, speed, per_hour, operations=6):
     return operations * N * D / speed / 3600 * per_hour
 
@@ -19,7 +15,7 @@ def _price(N, D, speed, per_hour, operations=6):
 EXERCISE = Exercise(
     target="An example: 1,000 parameters, 7,200 tokens, 12,000 FLOP/s and a price of 5 an hour give 5.",
     probe=Cases(
-        _cases,
+        lambda: [(3_600, 10, 6, 2), (1e6, 1e6, 1e12, 0.2), (1.558e9, 10e9, 150e12, 2.0), (174.6e9, 300e9, 28e12, 1.5)],
         right=_price,
         mistakes=work_and_speed(_price)
         | {
