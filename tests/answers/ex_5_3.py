@@ -11,11 +11,6 @@ def _summed(losses):
     return torch.exp(average)
 
 
-def _sign_turned(losses):
-    average = -losses.mean(dim=0)
-    return torch.exp(-average)
-
-
 def _one_for_each(losses):
     return torch.exp(losses)
 
@@ -36,10 +31,8 @@ RIGHT = [
 ]
 WRONG = [
     ("look    line 2", _summed),
-    ("look    line 2", _sign_turned),
     ("look    line 2", _one_for_each),
     ("overflows", _multiplied),
     ("number is not", lambda losses: losses.max().exp()),
-    ("number is not", lambda losses: losses.median().exp()),
     ("a single number is wanted", lambda losses: losses.mean().exp()[None]),
 ]

@@ -9,11 +9,6 @@ def _one_too_many(length, n_new):
     return torch.arange(start, start + n_new + 1)
 
 
-def _backwards(length, n_new):
-    found = torch.arange(length, length + n_new)
-    return found.flip(0)
-
-
 def _a_factor(length, n_new):
     return length * torch.arange(n_new)
 
@@ -29,10 +24,9 @@ RIGHT = [
 ]
 WRONG = [
     ("look    line 3", _one_too_many),
-    ("look    line 3", _backwards),
     ("look    line 2, `return length * torch.arange(n_new)`: the operator", _a_factor),
     ("as floats", lambda length, n_new: torch.linspace(length, length + n_new - 1, n_new)),
-    ("a dimension too many", lambda length, n_new: [[length + i] for i in range(n_new)]),
+    ("the shape is (3, 1)", lambda length, n_new: [[length + i] for i in range(n_new)]),
     ("generator", lambda length, n_new: (length + i for i in range(n_new))),
     ("raised", lambda length, n_new: torch.arange(length, length + n_new)[n_new]),
 ]

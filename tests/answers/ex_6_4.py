@@ -15,11 +15,6 @@ def _adds_the_batch(n_layer, n_embd, n_tokens, batch_size, bytes_per_number):
     return numbers * bytes_per_number + batch_size
 
 
-def _half_as_plain(n_layer, n_embd, n_tokens, batch_size, bytes_per_number):
-    keys = n_layer * n_embd * n_tokens * batch_size
-    return keys + keys * bytes_per_number
-
-
 RIGHT = [
     _bytes,
     lambda *sizes: 2 * math.prod(sizes),
@@ -29,12 +24,10 @@ RIGHT = [
 ]
 WRONG = [
     ("missing here: the layers", lambda L, d, n, B, b: 2 * d * n * B * b),
-    ("missing here: the sequences", lambda L, d, n, B, b: 2 * L * d * n * b),
     ("missing here: the two, keys and values and the bytes", lambda L, d, n, B, b: L * d * n * B),
     ("these are bits", lambda *sizes: 8 * _bytes(*sizes)),
     ("1,024 times 1,024", lambda *sizes: _bytes(*sizes) / 2**20),
     ("look    line 3", _adds_the_batch),
-    ("look    line 3", _half_as_plain),
     ("number is not the right one", lambda *sizes: _bytes(*sizes) + 1000),
     ("raised", lambda L, d, n, B: 2 * L * d * n * B),
 ]

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import torch
 
 
@@ -29,22 +28,6 @@ def _with_try(config):
         return width // heads
 
 
-def _gpt2_without_head_dim(config):
-    if "n_embd" in config:
-        return config["n_embd"] // config["n_head"]
-    if config.get("head_dim"):
-        return config["head_dim"]
-    return config["hidden_size"] // config["num_attention_heads"]
-
-
-def _turned_round(config):
-    if config.get("head_dim") is None:
-        return config["head_dim"]
-    if "n_embd" in config:
-        return config["n_embd"] // config["n_head"]
-    return config["hidden_size"] // config["num_attention_heads"]
-
-
 def _upside_down(config):
     if config.get("head_dim") is not None:
         return config["head_dim"]
@@ -53,29 +36,17 @@ def _upside_down(config):
     return config["num_attention_heads"] // config["hidden_size"]
 
 
-def _the_rest(config):
-    if config.get("head_dim") is not None:
-        return config["head_dim"]
-    width = config["n_embd"] if "n_embd" in config else config["hidden_size"]
-    heads = config["n_head"] if "n_head" in config else config["num_attention_heads"]
-    return width % heads
-
-
 RIGHT = [
     _head_size,
     _with_defaults,
     _with_try,
-    lambda config: np.int64(_head_size(config)),
     lambda config: torch.tensor(_head_size(config)),
     lambda config: Fraction(_head_size(config)),
 ]
 WRONG = [
-    ("beside one family's names alone", _gpt2_without_head_dim),
-    ("look    line 2", _turned_round),
+    ("NaN", lambda config: _head_size(config) if "n_head" in config else float("nan")),
     ("look    line 6", _upside_down),
-    ("look    line 6", _the_rest),
     ("changes `config` in place", lambda config: config.pop("head_dim", None) or _head_size(config)),
-    ("NaN", lambda config: _head_size(config) if "n_head" in config else torch.nan),
     ("a single number", lambda config: [_head_size(config)]),
     ("AttributeError", lambda config: config.n_embd // config.n_head),
 ]

@@ -19,12 +19,6 @@ def _with_match(config):
             return 4 * width
 
 
-def _absent_raises(config):
-    if config["n_inner"] is None:
-        return 4 * config["n_embd"]
-    return config["n_inner"]
-
-
 def _swapped(config):
     given = config.get("n_inner")
     return 4 * config["n_embd"] if given is not None else given
@@ -33,12 +27,6 @@ def _swapped(config):
 def _adds(config):
     given = config.get("n_inner")
     return 4 + config["n_embd"] if given is None else given
-
-
-def _twice(config):
-    if config.get("n_inner"):
-        return config["n_inner"]
-    return 2 * config["n_embd"]
 
 
 RIGHT = [
@@ -50,11 +38,10 @@ RIGHT = [
     lambda config: torch.tensor(float(_mlp_width(config))),
 ]
 WRONG = [
-    ("is missing from this file", _absent_raises),
     ("look    line 3", _swapped),
     ("look    line 3", _adds),
-    ("look    line 4", _twice),
     ("KeyError: 'hidden_size'", lambda config: config.get("n_inner") or 4 * config["hidden_size"]),
     ("number is not", lambda config: (config.get("n_inner") or 0) + 4 * config["n_embd"]),
+    ("changes `config` in place", lambda config: config.setdefault("n_inner", 0) or 4 * config["n_embd"]),
     ("returns a dict", lambda config: config | {"n_inner": _mlp_width(config)}),
 ]

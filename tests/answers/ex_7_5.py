@@ -22,20 +22,9 @@ def _by_pattern(name):
     return found[1], re.search(r"\.c_\w+\.weight$", name) is not None
 
 
-def _or_for_and(name):
-    ours = name.removeprefix("transformer.")
-    return ours, "c_" in ours or ours.endswith("weight")
-
-
-def _a_not(name):
-    ours = name.removeprefix("transformer.")
-    stored_transposed = "c_" in ours and not ours.endswith("weight")
-    return ours, stored_transposed
-
-
-def _no_flag(name):
-    ours = name.removeprefix("transformer.")
-    return ours, ours.endswith
+def _the_second(name):
+    ours = name.split("transformer.")[1]
+    return ours, ours.endswith(_TURNED)
 
 
 RIGHT = [
@@ -48,14 +37,13 @@ RIGHT = [
     lambda name: (name.split("transformer.")[-1], ("attn" in name or "mlp" in name) and name.endswith("weight")),
 ]
 WRONG = [
-    ("the name alone", lambda name: name.removeprefix("transformer.")),
-    ("the flag alone", lambda name: name.endswith(_TURNED)),
+    ("2 results are wanted", lambda name: name.removeprefix("transformer.")),
     ("swapped", lambda name: _to_course(name)[::-1]),
     ("the prefix is kept", lambda name: (name, name.endswith(_TURNED))),
-    ("neither True nor False", _no_flag),
-    ("look    line 3", _or_for_and),
-    ("look    line 3", _a_not),
-    ("the mark, whether", lambda name: (_to_course(name)[0], name.endswith("proj.weight") and "h.11" in name)),
-    ("2 results are wanted", lambda name: (*_to_course(name), None)),
-    ("raised", lambda name: (name.prefix, False)),
+    ("neither True nor False", lambda name: (_to_course(name)[0], name.endswith)),
+    ("a table or a layer norm is marked", lambda name: (_to_course(name)[0], not name.endswith("bias"))),
+    ("a bias is marked", lambda name: (_to_course(name)[0], ".c_" in name)),
+    ("a matrix is not marked", lambda name: (_to_course(name)[0], name.endswith("proj.weight") and "h.11" in name)),
+    ("a part of the name is lost", lambda name: (name.rpartition(".")[2], name.endswith(_TURNED))),
+    ("look    line 2", _the_second),
 ]

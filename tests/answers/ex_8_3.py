@@ -23,11 +23,6 @@ def _from_hours_to_seconds(n_params, n_tokens, flops_per_second, price_per_hour)
     return hours * price_per_hour
 
 
-def _adds_the_price(n_params, n_tokens, flops_per_second, price_per_hour):
-    hours = 6 * n_params * n_tokens / flops_per_second / 3600
-    return hours + price_per_hour
-
-
 RIGHT = [
     _price,
     lambda N, D, speed, price: cost(gpu_hours(training_flops(N, D), speed), price),
@@ -37,12 +32,9 @@ RIGHT = [
 ]
 WRONG = [
     ("missing here: the 6 operations", lambda *case: _price(*case) / 6),
-    ("missing here: the tokens", lambda N, D, speed, price: _price(N, 1, speed, price)),
     ("these are millions", lambda *case: _price(*case) / 1e6),
     ("look    line 2", _times_the_speed),
     ("look    line 3", _from_hours_to_seconds),
-    ("look    line 3", _adds_the_price),
     ("number is not", lambda *case: _price(*case) + 1),
     ("returns a str", lambda *case: f"${_price(*case):,.2f}"),
-    ("raised", lambda N, D, speed, n_gpus, price: _price(N, D, speed * n_gpus, price)),
 ]

@@ -13,41 +13,26 @@ def _best(flops, tokens_per_param=20):
     return n_params, tokens_per_param * n_params
 
 
-def _by_logarithms(flops, r=20):
-    n_params = math.exp((math.log(flops) - math.log(6) - math.log(r)) / 2)
-    return [n_params, flops / 6 / n_params]
-
-
-def _by_halving(flops, r=20):
-    low, high = 0.0, flops
-    for _ in range(300):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 6 * r * middle**2 < flops else (low, middle)
-    return low, r * low
-
-
 def _cube_root(flops, tokens_per_param=20):
     n_best = (flops / (6 * tokens_per_param)) ** (1 / 3)
     return n_best, tokens_per_param * n_best
 
 
-def _multiplied(flops, tokens_per_param=20):
-    n_best = (flops * (6 * tokens_per_param)) ** 0.5
-    return n_best, tokens_per_param * n_best
+def _swapped(flops, tokens_per_param=20):
+    n_best = (flops / (6 * tokens_per_param)) ** 0.5
+    return tokens_per_param * n_best, n_best
 
 
 RIGHT = [
     _best,
     compute_optimal,
-    _by_logarithms,
-    _by_halving,
     lambda C, r=20: tuple(np.sqrt(C / 6 * np.array([1 / r, r]))),
     lambda C, r=20: (torch.tensor(C / 6 / r, dtype=torch.float64).sqrt(), math.sqrt(C * r / 6)),
     lambda C, r=20: torch.tensor(_best(C, r), dtype=torch.float64),
 ]
 WRONG = [
     ("look    line 2", _cube_root),
-    ("look    line 2", _multiplied),
+    ("look    line 3", _swapped),
     ("the tokens: the number", lambda C, r=20: (_best(C, r)[0], _best(C, r)[1] + 1)),
     ("the parameters: the number", lambda C, r=20: (3 * math.sqrt(C), 20 * math.sqrt(C))),
     ("2 results are wanted", lambda C, r=20: (*_best(C, r), C)),

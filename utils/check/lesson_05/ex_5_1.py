@@ -17,10 +17,6 @@ def _cases():
     ]
 
 
-def _shift(rows):
-    return rows[:, :-1], rows[:, 1:]
-
-
 def _require_whole_numbers(function):
     for tokens in call(function, *_cases()[0]):
         require_ids(tokens)
@@ -28,39 +24,25 @@ def _require_whole_numbers(function):
 
 _COMPARED = Cases(
     _cases,
-    right=_shift,
+    right=lambda rows: (rows[:, :-1], rows[:, 1:]),
     mistakes={
-        "the two are swapped: inputs come first.": lambda rows: _shift(rows)[::-1],
         "both are the same tokens: a target is the token after its input.": (
-            lambda rows: (rows[:, :-1],) * 2,
-            lambda rows: (rows[:, 1:],) * 2,
-            lambda rows: (rows, rows),
+            *(lambda rows: (rows[:, 1:], rows[:, 1:]), lambda rows: (rows, rows)),
         ),
         "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:]),
-        "the last target is the row's first token: nothing follows the last one, so drop it.": (
-            lambda rows: (rows, rows.roll(-1, 1))
-        ),
         "nothing follows the last token, and nothing comes before the first; inputs and targets drop one each.": (
+            lambda rows: (rows, rows.roll(-1, 1)),
             lambda rows: (rows, rows[:, 1:]),
             lambda rows: (rows[:, :-1], rows),
-        ),
-        "a target of -100 fills the end; rows hold T + 1 tokens, so nothing has to be filled, only cut.": (
-            lambda rows: (rows, F.pad(rows[:, 1:], (0, 1), value=-100))
+            lambda rows: (rows, F.pad(rows[:, 1:], (0, 1), value=-100)),
         ),
         "the rows are joined first, so a row's last token is asked for the next row's first; cut each row.": (
             lambda rows: (rows.flatten()[:-1], rows.flatten()[1:])
         ),
         "only the last token is a target; each position has one.": (
-            lambda rows: (rows[:, :-1], rows[:, -1:]),
-            lambda rows: (rows[:, :-1], rows[:, -1]),
+            *(lambda rows: (rows[:, :-1], rows[:, -1:]), lambda rows: (rows[:, :-1], rows[:, -1])),
         ),
-        "the rows are cut in two pieces with nothing in common; inputs and targets overlap, one token apart.": (
-            lambda rows: (rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :])
-        ),
-        "only the first row of the batch is left; every row is wanted.": (
-            lambda rows: _shift(rows[0, None]),
-            lambda rows: (rows[0, :-1], rows[0, 1:]),
-        ),
+        "only the first row of the batch is left; every row is wanted.": lambda rows: (rows[0, :-1], rows[0, 1:]),
     },
     results=("the inputs", "the targets"),
 )

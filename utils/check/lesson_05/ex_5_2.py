@@ -31,12 +31,8 @@ def _chosen(values, targets):
     return values.gather(-1, targets[..., None])[..., 0]
 
 
-def _lifted(size):
-    """The loss with probabilities that are kept away from 0, so that their logarithm is finite."""
-    return (
-        lambda logits, t: -_chosen((logits.softmax(-1) + size).log(), t).mean(),
-        lambda logits, t: -_chosen(logits.softmax(-1).clamp(min=size).log(), t).mean(),
-    )
+def _p(logits, targets):
+    return _chosen(logits.softmax(-1), targets)
 
 
 EXERCISE = Exercise(
@@ -45,52 +41,26 @@ EXERCISE = Exercise(
         _cases,
         right=_loss,
         mistakes={
-            "the sign is turned: log p is negative, and the loss is -log p.": lambda logits, t: -_loss(logits, t),
-            "this is the mean probability of the targets; the loss is minus the mean of its logarithm.": (
-                lambda logits, t: _chosen(logits.softmax(-1), t).mean()
-            ),
-            "the logarithm is taken of the mean probability; take the mean of the logarithms.": (
-                lambda logits, t: -_chosen(logits.softmax(-1), t).mean().log()
-            ),
-            "this is the mean score of the targets, turned; the softmax is missing.": (
-                lambda logits, t: -_chosen(logits, t).mean()
-            ),
+            "this is the mean probability; the loss is minus the mean of its logarithm.": lambda x, t: _p(x, t).mean(),
+            "the logarithm is taken of the mean; take the mean of the logarithms.": lambda x, t: -_p(x, t).mean().log(),
+            "this is minus the mean score of the targets; the softmax is missing.": lambda x, t: -_chosen(x, t).mean(),
+            "a probability that rounds to 0 has no logarithm: take log_softmax.": lambda x, t: -_p(x, t).log().mean(),
             "right for small scores; with scores around 1000 the exponential overflows: use log_softmax.": (
-                lambda logits, t: -_chosen(logits.exp() / logits.exp().sum(-1, keepdim=True), t).log().mean(),
-                lambda logits, t: (logits.exp().sum(-1).log() - _chosen(logits, t)).mean(),
-            ),
-            "a probability that rounds to 0 has no logarithm: take log_softmax, not the log of a softmax.": (
-                lambda logits, t: -_chosen(logits.softmax(-1).log(), t).mean()
+                lambda x, t: -_chosen(x.exp() / x.exp().sum(-1, keepdim=True), t).log().mean(),
+                lambda x, t: (x.exp().sum(-1).log() - _chosen(x, t)).mean(),
             ),
             "the probabilities of many tokens are multiplied, and the product rounds to 0; add logarithms instead.": (
-                lambda logits, t: -_chosen(logits.softmax(-1), t).prod().log() / t.numel(),
-                lambda logits, t: -_chosen(logits.log_softmax(-1), t).exp().prod().log() / t.numel(),
+                lambda x, t: -_p(x, t).prod().log() / t.numel()
             ),
-            "the softmax is taken twice: cross_entropy wants scores, not probabilities.": (
-                lambda logits, t: _loss(logits.softmax(-1), t)
-            ),
-            "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": (
-                *(made for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30) for made in _lifted(10.0**-digits)),
-            ),
-            "the highest score of all is taken off, and positions far below it are left with zeros; each position "
-            "has a highest of its own.": (
-                lambda logits, t: (
-                    (logits - logits.max()).exp().sum(-1).log() - _chosen(logits - logits.max(), t)
-                ).mean()
+            "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": tuple(
+                lambda x, t, small=10.0**-digits: -_chosen((x.softmax(-1) + small).log(), t).mean()
+                for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
             ),
             "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
-                lambda logits, t: _loss(logits, t) * t.numel(),
-                lambda logits, t: _loss(logits, t) * t.shape[1],
+                *(lambda x, t: _loss(x, t) * t.numel(), lambda x, t: _loss(x, t) * t.shape[1]),
             ),
-            "the softmax runs along the batch, as it does without `dim`; it belongs along the vocabulary.": (
-                lambda logits, t: -_chosen(logits.log_softmax(0), t).mean()
-            ),
-            "the mean runs over the whole vocabulary; only the target of each position counts.": (
-                lambda logits, t: _loss(logits, t) / logits.shape[-1]
-            ),
-            "this is the perplexity, e raised to the loss; the loss is wanted.": (
-                lambda logits, t: _loss(logits, t).exp()
-            ),
+            "the softmax runs along the batch, as without `dim`.": lambda x, t: -_chosen(x.log_softmax(0), t).mean(),
+            "the mean runs over the whole vocabulary; only the target counts.": lambda x, t: _loss(x, t) / x.shape[-1],
         },
     ),
     meaning="making this number small and making the text likely are one and the same wish.",

@@ -21,34 +21,17 @@ EXERCISE = Exercise(
         right=lambda losses: losses.mean().exp(),
         mistakes={
             "the exponentials are averaged; average the losses first.": lambda losses: losses.exp().mean(),
-            "the base is 2 or 10; losses in nats need the base e.": (
-                lambda losses: 2 ** losses.mean(),
-                lambda losses: 10 ** losses.mean(),
-            ),
-            "the base is near e and not e: `torch.exp` knows all its digits.": (
-                *(lambda losses, base=base: base ** losses.mean() for base in (2.7, 2.71, 2.718, 2.72)),
-            ),
-            "the sign is turned: perplexity is 1 or more.": lambda losses: (-losses.mean()).exp(),
-            "this is the mean loss; perplexity is e raised to it.": torch.mean,
-            "the sum is divided by the number of rows; divide by the number of losses.": (
-                lambda losses: (losses.sum() / len(losses)).exp()
+            "the base is another number than e; losses in nats need all its digits, which `torch.exp` knows.": tuple(
+                lambda losses, base=base: base ** losses.mean() for base in (2, 10, 2.7, 2.71, 2.718, 2.72)
             ),
             "the sum of the losses is raised, and divided only then; divide first, which makes the mean.": (
-                lambda losses: losses.sum().exp() / losses.numel(),
-                lambda losses: losses.sum().exp() / len(losses),
+                *(lambda losses: losses.sum().exp() / losses.numel(), lambda losses: losses.sum().exp() / len(losses)),
             ),
             "each row has a perplexity, and those are averaged; average all losses first.": (
                 lambda losses: losses.mean(-1).exp().mean()
             ),
-            "it is rounded to a whole number; a model may waver between 7.3 tokens.": (
-                lambda losses: losses.mean().exp().round(),
-                lambda losses: losses.mean().exp().floor(),
-            ),
             "right for few tokens; for many the sum or product of the exponentials overflows. Average the losses, "
-            "and take one exponential.": (
-                lambda losses: losses.exp().prod() ** (1 / losses.numel()),
-                lambda losses: losses.sum().exp() ** (1 / losses.numel()),
-            ),
+            "and take one exponential.": lambda losses: losses.exp().prod() ** (1 / losses.numel()),
         },
     ),
     meaning="a perplexity of k means that the model is as unsure as one choosing among k equally likely tokens.",

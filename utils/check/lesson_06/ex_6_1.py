@@ -1,37 +1,33 @@
 """Exercise 6.1: append. answer(store (B, H, n, d_head), length, new (B, H, T, d_head)) -> tokens held now."""
 
-import functools
-
 import torch
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
 
 
-def _numbers(*shape, start):
-    """Different whole numbers, as floats, in the given shape."""
-    return torch.arange(start, start + torch.Size(shape).numel()).float().view(shape)
+def _numbers(*shape):
+    """Different whole numbers from 1, as floats, in the given shape."""
+    return torch.arange(1, 1 + torch.Size(shape).numel()).float().view(shape)
 
 
 def _cases():
     small = torch.tensor([5.0, 6.0, 0.0, 0.0]).view(1, 1, 4, 1)
-    wide = _numbers(2, 3, 6, 2, start=1)  # full of an earlier prompt's numbers
+    wide = _numbers(2, 3, 6, 2)  # full of an earlier prompt's numbers
     return [
         (small, 2, torch.tensor([[[[7.0]]]])),
-        (small, 1, torch.tensor([[[[7.0], [8.0]]]])),
         (small, 0, torch.tensor([[[[7.0], [8.0], [9.0]]]])),
-        (_numbers(3, 1, 4, 1, start=1), 2, -_numbers(3, 1, 1, 1, start=1)),
-        (_numbers(1, 3, 4, 1, start=1), 2, -_numbers(1, 3, 1, 1, start=1)),
-        (wide, 2, -_numbers(2, 3, 1, 2, start=1)),
-        (wide, 1, -_numbers(2, 3, 3, 2, start=1)),
-        (wide, 2, -_numbers(2, 3, 4, 2, start=1)),
+        (_numbers(3, 1, 4, 1), 2, -_numbers(3, 1, 1, 1)),
+        (_numbers(1, 3, 4, 1), 2, -_numbers(1, 3, 1, 1)),
+        (wide, 2, -_numbers(2, 3, 1, 2)),
+        (wide, 1, -_numbers(2, 3, 3, 2)),
+        (wide, 2, -_numbers(2, 3, 4, 2)),
     ]
 
 
 def _with_store(answer):
     """The answer as a function of its own store: (store, length, new) -> (what it returns, the store afterwards)."""
 
-    @functools.wraps(answer)
     def appended(store, length, new):
         own = store.clone()
         return answer(own, length, new), own
@@ -39,21 +35,14 @@ def _with_store(answer):
     return appended
 
 
-def _made(first=lambda s, n, T: n, number=lambda s, n, new: n + new.shape[2], dim=2):
-    """The right function, but for where it begins, what it returns, or the dimension that it counts."""
+def _made(begins=lambda s, n, T: n, size=2, along=2, held=lambda s, n, new: n + new.shape[2]):
+    """The function with another begin, length or dimension of the slice that is written, or another result."""
 
     def answer(store, length, new):
-        start = first(store, length, new.shape[2])
-        store[:, :, start : start + new.shape[dim]] = new
-        return number(store, length, new)
-
-    return answer
-
-
-def _along(dim):
-    def answer(store, length, new):
-        store[(slice(None),) * dim + (slice(length, length + new.shape[2]),)] = new
-        return length + new.shape[2]
+        start = begins(store, length, new.shape[2])
+        end = start + new.shape[size] if size is not None else None
+        store[(slice(None),) * along + (slice(start, end),)] = new
+        return held(store, length, new)
 
     return answer
 
@@ -61,16 +50,6 @@ def _along(dim):
 def _one_token(store, length, new):
     store[:, :, length] = new
     return length + 1
-
-
-def _one_for_all(store, length, new):
-    store[:, :, length] = new[:, :, -1]
-    return length + new.shape[2]
-
-
-def _to_the_end(store, length, new):
-    store[:, :, length:] = new
-    return length + new.shape[2]
 
 
 EXERCISE = Exercise(
@@ -82,38 +61,29 @@ EXERCISE = Exercise(
         view=_with_store,
         results=("the number of tokens held now", "the store"),
         mistakes={
-            "the new tokens begin elsewhere; counted from 0, the first free one of the store is `length`.": (
+            "the new tokens are written elsewhere; counted from 0, the first free one of the store is `length`.": (
                 _made(lambda s, n, T: 0),
                 _made(lambda s, n, T: max(n - 1, 0)),
                 _made(lambda s, n, T: n + 1),
-            ),
-            "the new tokens are written at the end of the room; the store is filled from the left.": (
-                _made(lambda s, n, T: s.shape[2] - T)
+                _made(lambda s, n, T: s.shape[2] - T),
             ),
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
-                lambda s, n, new: n + new.shape[2],
-                lambda s, n, new: torch.cat([s[:, :, :n], new], 2),
+                lambda s, n, new: n + new.shape[2]
             ),
-            "these were held before; the new ones count too.": _made(number=lambda s, n, new: n),
-            "these are the new ones; those held before count too.": _made(number=lambda s, n, new: new.shape[2]),
-            "one token is counted, and `new` may hold several.": _made(number=lambda s, n, new: n + 1),
-            "this is the room, and not how many tokens are held.": _made(number=lambda s, n, new: s.shape[2]),
-            "these are the tokens; how many are held now is wanted, since the store itself is changed in place.": (
-                _made(number=lambda s, n, new: s),
-                _made(number=lambda s, n, new: s[:, :, : n + new.shape[2]]),
-                _made(number=lambda s, n, new: (s, n + new.shape[2])),
+            "the store is right and the number is not: those held before count, and each of the new ones.": tuple(
+                _made(held=held)
+                for held in (
+                    *(lambda s, n, new: n, lambda s, n, new: n + 1),
+                    *(lambda s, n, new: new.shape[2], lambda s, n, new: s.shape[2]),
+                )
             ),
-            "another dimension is counted; tokens lie along the third of the four.": tuple(
-                _made(number=lambda s, n, new, dim=dim: n + new.shape[dim], dim=at)
-                for dim in (0, 1, 3)
-                for at in (2, dim)
+            "another dimension is counted, or cut; tokens lie along the third of the four.": (
+                *(_made(size=d, held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
+                *(_made(held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
+                *(_made(along=d) for d in (0, 1, 3)),
             ),
-            "the slice runs along another dimension; tokens lie along the third of the four.": tuple(
-                map(_along, (0, 1, 3))
-            ),
-            "this is the room of one token, and `new` may hold several, which take `store[:, :, a:b]`.": _one_token,
-            "all new tokens are written to one and the same, where the last remains; each has its own.": _one_for_all,
-            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _to_the_end,
+            "all is written to the room of one token; `new` may hold several, and each has its own.": _one_token,
+            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _made(size=None),
         },
     ),
     meaning="room is taken once and filled from the left, so a step writes only what is new.",

@@ -16,11 +16,6 @@ def _are_floats(result, want):
     return given is not None and given.dtype.kind == "f" and same(given, want)
 
 
-def _forms(number):
-    """A mistake that gives one number: by itself, and as the only one of a list."""
-    return number, lambda n, T: [number(n, T)]
-
-
 EXERCISE = Exercise(
     target="An example: with 5 tokens in the cache, the next 3 stand at the positions [5, 6, 7].",
     probe=Cases(
@@ -30,31 +25,14 @@ EXERCISE = Exercise(
             "the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats,
         },
         mistakes={
-            "the positions start at 0, or at 1; the tokens in the cache come first.": (
-                lambda n, T: torch.arange(T),
-                lambda n, T: torch.arange(1, T + 1),
-            ),
             "they start one too high, or too low: positions count from 0, so the cache holds 0 to length - 1.": (
-                lambda n, T: _positions(n + 1, T),
-                lambda n, T: _positions(n - 1, T),
+                *(lambda n, T: _positions(n + 1, T), lambda n, T: _positions(n - 1, T)),
             ),
-            "this is only the first position; each new token has one.": _forms(lambda n, T: n),
-            "this is how many tokens there are in the end; a position is wanted for each new one.": _forms(
-                lambda n, T: n + T
-            ),
-            "this is the last position alone; each new token has one.": _forms(lambda n, T: n + T - 1),
             "all new tokens get the same position.": (
-                lambda n, T: torch.full((T,), n),
-                lambda n, T: torch.full((T,), n + 1),
+                *(lambda n, T: torch.full((T,), n), lambda n, T: torch.full((T,), n + 1)),
             ),
-            "these are all positions; only those of the new tokens are wanted.": (lambda n, T: torch.arange(n + T)),
-            "the end is taken for a number of tokens: `arange` stops before its second argument.": (
-                lambda n, T: torch.arange(n, T)
-            ),
-            "there is a dimension too many: one row of positions serves every sequence, in the shape (n_new,).": (
-                lambda n, T: _positions(n, T)[None],
-                lambda n, T: _positions(n, T)[:, None],
-            ),
+            "these are all positions; only those of the new tokens are wanted.": lambda n, T: torch.arange(n + T),
+            "`arange` stops before its second argument, which is no number of tokens.": lambda n, T: torch.arange(n, T),
         },
     ),
     meaning="a token's position is how many tokens came before it, whether they are read again or kept in a cache.",

@@ -24,16 +24,7 @@ EXERCISE = Exercise(
         lambda: [(2, 64, 32, 1, 4), (3, 5, 7, 2, 4), (12, 768, 1024, 1, 4), (96, 12_288, 1, 1, 2), (2, 10, 3, 5, 1)],
         right=_TERMS.count,
         mistakes={
-            "this is half of it: keys and values are kept, both.": lambda L, d, n, B, b: L * d * n * B * b,
-            "this is half as much again: queries are not kept, only keys and values.": (
-                lambda L, d, n, B, b: 3 * L * d * n * B * b
-            ),
-            "this is twice the cache: a key and a value are kept for each token and layer, two vectors in all.": (
-                lambda L, d, n, B, b: 4 * L * d * n * B * b
-            ),
-            "the width is squared, as in a weight matrix; a key is one vector of `n_embd` numbers.": (
-                lambda L, d, n, B, b: 2 * L * d * d * n * B * b
-            ),
+            "queries are not kept, only keys and values.": lambda *sizes: 3 * math.prod(sizes),
             "the number of tokens is squared, as in the attention weights; those are not kept.": (
                 lambda L, d, n, B, b: 2 * L * d * n * n * B * b,
                 lambda L, d, n, B, b: 2 * L * n * n * B * b,
@@ -42,13 +33,7 @@ EXERCISE = Exercise(
                 lambda L, d, n, B, b: 2 * L * d * n * B * 4,
                 lambda L, d, n, B, b: 2 * L * d * n * B * 2,
             ),
-            "it is divided by bytes_per_number; each number takes so many bytes, so multiply.": (
-                lambda L, d, n, B, b: 2 * L * d * n * B / b
-            ),
-            "the sizes are added; they multiply.": (
-                lambda L, d, n, B, b: L + d + n + B + b,
-                lambda L, d, n, B, b: 2 * (L + d + n + B + b),
-            ),
+            "the sizes are added; they multiply.": (lambda *sizes: sum(sizes), lambda *sizes: 2 * sum(sizes)),
         },
         terms=_TERMS,
     ),

@@ -14,41 +14,24 @@ def _cases():
     return [(config,) for config in (*(kind | head for head in more for kind in (gpt2, llama)), grouped, *whole)]
 
 
-def _width(config):
-    return config["n_embd"] if "n_embd" in config else config["hidden_size"]
+def _divided(width, heads):
+    return lambda config: config[width] // config[heads]
 
 
-def _heads(config):
-    return config["n_head"] if "n_head" in config else config["num_attention_heads"]
+_gpt2, _llama = _divided("n_embd", "n_head"), _divided("hidden_size", "num_attention_heads")
 
 
-def _quotient(config):
-    return _width(config) // _heads(config)
+def _quotient(config, gpt2=_gpt2, llama=_llama):
+    return gpt2(config) if "n_embd" in config else llama(config)
 
 
 def _head_size(config, quotient=_quotient):
     return quotient(config) if config.get("head_dim") is None else config["head_dim"]
 
 
-def _by_two(*quotients):
-    """Wrong quotients, each without a look at `head_dim` and after it."""
-    return tuple(
-        made for quotient in quotients for made in (quotient, lambda config, by=quotient: _head_size(config, by))
-    )
-
-
-def _alone(width, heads):
-    """The ways to know one kind of file alone, with an error or None for the other kind."""
-    return _by_two(
-        lambda config: config[width] // config[heads],
-        lambda config: config[width] // config[heads] if width in config else None,
-    )
-
-
-def _by_kind(is_gpt2):
-    """The right number, if the kind of file is told by `is_gpt2` and not by the names in it."""
-    gpt2, llama = _alone("n_embd", "n_head")[0], _alone("hidden_size", "num_attention_heads")[0]
-    return lambda config: _head_size(config, lambda config: gpt2(config) if is_gpt2(config) else llama(config))
+def _after(quotient):
+    """A quotient that is made where `head_dim` says nothing."""
+    return lambda config: _head_size(config, quotient)
 
 
 EXERCISE = Exercise(
@@ -58,44 +41,32 @@ EXERCISE = Exercise(
         _cases,
         right=_head_size,
         mistakes={
-            "`head_dim` is given and does not count; where a file gives it, that number holds.": _quotient,
-            "`head_dim` counts beside one family's names alone; where a file gives it, that number holds.": (
+            "`head_dim` does not count here; where a file gives it, that number holds, whosever names it uses.": (
+                _quotient,
                 lambda c: _quotient(c) if "n_embd" in c else _head_size(c),
                 lambda c: _head_size(c) if "n_embd" in c else _quotient(c),
             ),
-            "`head_dim` is there and null, and null says as much as a missing key: the width is divided then.": (
-                lambda c: c["head_dim"] if "head_dim" in c else _quotient(c)
-            ),
-            "`head_dim` is taken where it is missing or null; not every file gives it, so divide the width then.": (
+            "`head_dim` may be missing, or null: `config.get` gives None for both, and the width is divided then.": (
+                lambda c: c["head_dim"] if "head_dim" in c else _quotient(c),
+                lambda c: _quotient(c) if c["head_dim"] is None else c["head_dim"],
                 lambda c: c["head_dim"],
                 lambda c: c.get("head_dim"),
             ),
-            "`head_dim` is missing from most files; `config.get` asks for a key that may not be there.": (
-                lambda c: _quotient(c) if c["head_dim"] is None else c["head_dim"]
+            "one kind of file is not understood: GPT-2's says `n_embd` and `n_head`, Llama's `hidden_size` and "
+            "`num_attention_heads`, and `model_type` may be missing.": (
+                *(_gpt2, _llama, _after(_gpt2), _after(_llama)),
+                _after(lambda c: _gpt2(c) if c.get("model_type") == "gpt2" else _llama(c)),
+                _after(lambda c: _llama(c) if c.get("model_type") == "llama" else _gpt2(c)),
             ),
-            "these are GPT-2's names alone; Llama's file says `hidden_size` and `num_attention_heads`.": _alone(
-                "n_embd", "n_head"
+            "it is divided by the layers, or the key-value heads; the width is shared out among the heads that ask.": (
+                _after(
+                    lambda c: _quotient(c, _divided("n_embd", "n_layer"), _divided("hidden_size", "num_hidden_layers"))
+                ),
+                _after(lambda c: _quotient(c, _divided("n_embd", "n_layer"))),
+                _after(lambda c: _quotient(c, llama=_divided("hidden_size", "num_key_value_heads"))),
+                _after(lambda c: _quotient(c, llama=lambda c: c["hidden_size"] // c.get("num_key_value_heads", 3))),
             ),
-            "these are Llama's names alone; GPT-2's file says `n_embd` and `n_head`.": _alone(
-                "hidden_size", "num_attention_heads"
-            ),
-            "`model_type` is not in every file here; which names there are tells the two kinds apart.": (
-                _by_kind(lambda c: c["model_type"] == "gpt2"),
-                _by_kind(lambda c: c.get("model_type") == "gpt2"),
-                _by_kind(lambda c: c.get("model_type") != "llama"),
-            ),
-            "it is divided by the key-value heads; the width is shared out among the heads that ask.": _by_two(
-                lambda c: _width(c) // (c.get("num_key_value_heads") or _heads(c)),
-                lambda c: _width(c) // c[next(key for key in ("n_head", "num_key_value_heads") if key in c)],
-            ),
-            "it is divided by the layers; the heads share the width, and each layer has all of it.": _by_two(
-                lambda c: _width(c) // c[next(key for key in ("n_layer", "num_hidden_layers") if key in c)],
-                lambda c: _width(c) // (c.get("n_layer") or _heads(c)),
-            ),
-            "this is the whole width d, not that of one head; the heads share it.": (
-                *_by_two(_width, lambda c: c["n_embd"], lambda c: c["hidden_size"]),
-                lambda c: c.get("head_dim", _width(c)),
-            ),
+            "this is the whole width d; the heads share it.": _after(lambda c: c.get("n_embd", c.get("hidden_size"))),
         },
     ),
     meaning="two families of files say the same in other words, and a width that is given beats one that is computed.",

@@ -5,27 +5,22 @@ from utils.check.engine import Exercise
 from utils.check.terms import Terms
 from utils.pretrained import KNOWN_CONFIGS
 
-SMALLEST = {"vocab_size": 10, "n_positions": 4, "n_embd": 2, "n_layer": 1}
-OTHER = {"vocab_size": 7, "n_positions": 5, "n_embd": 4, "n_layer": 3}
+_SMALLEST = {"vocab_size": 10, "n_positions": 4, "n_embd": 2, "n_layer": 1}
 
 
 def _cases():
-    untied = {"tie_word_embeddings": False}
+    other, untied = {"vocab_size": 7, "n_positions": 5, "n_embd": 4, "n_layer": 3}, {"tie_word_embeddings": False}
     more = {"n_inner": None}, {"n_inner": 3}, untied, {"tie_word_embeddings": True}
-    whole = OTHER | {"n_inner": 20} | untied, KNOWN_CONFIGS["GPT-2 small"]
-    return [(config,) for config in (SMALLEST, OTHER, *(SMALLEST | setting for setting in more), *whole)]
-
-
-def _width(config):
-    return config.get("n_inner") or 4 * config["n_embd"]
+    whole = other | {"n_inner": 20} | untied, KNOWN_CONFIGS["GPT-2 small"]
+    return [(config,) for config in (_SMALLEST, other, *(_SMALLEST | setting for setting in more), *whole)]
 
 
 def _tie(config):
     return config.get("tie_word_embeddings", True)
 
 
-def _parts(config, width=_width, tied=_tie):
-    V, n, d, L = (config[key] for key in SMALLEST)
+def _parts(config, width=lambda config: config.get("n_inner") or 4 * config["n_embd"], tied=_tie):
+    V, n, d, L = (config[key] for key in _SMALLEST)
     d_ff = width(config)
     return {
         "the token table": V * d,
@@ -61,43 +56,29 @@ EXERCISE = Exercise(
         _cases,
         right=_count,
         mistakes={
-            "without `n_inner` the MLP is as wide as the stream here; it is wider.": _with(
-                width=lambda c: c.get("n_inner") or c["n_embd"]
+            "`n_inner` changes nothing here; where a file gives it, it replaces 4 d as the MLP's width.": (
+                _with(width=lambda c: 4 * c["n_embd"]),
+                _with(width=lambda c: 4 * c["n_embd"], tied=lambda c: True),
             ),
-            "`n_inner` is given here and does not count; it replaces 4 d as the MLP's width.": _with(
-                width=lambda c: 4 * c["n_embd"]
+            "`n_inner` is missing from most files, or null; then the MLP's width is 4 d.": (
+                _with(width=lambda c: c.get("n_inner", 4 * c["n_embd"])),
+                _with(width=lambda c: c["n_inner"]),
+                _with(width=lambda c: c["n_inner"] or 4 * c["n_embd"]),
             ),
-            "`n_inner` and `tie_word_embeddings` both change nothing here; where a file gives them, they hold.": _with(
-                width=lambda c: 4 * c["n_embd"], tied=lambda c: True
+            "`n_inner` is the MLP's width as it stands, and 4 d stands in its place; yours has another factor.": (
+                _with(width=lambda c: 4 * (c.get("n_inner") or c["n_embd"])),
+                _with(width=lambda c: c.get("n_inner") or c["n_embd"]),
             ),
             "an untied head is counted as V numbers; it is a table of V rows of d.": (
                 lambda c: _count(c, tied=lambda c: True) + (0 if _tie(c) else c["vocab_size"])
             ),
-            "`n_inner` is null here, None in Python: then the MLP's width is 4 d, as if the key were missing.": _with(
-                width=lambda c: c.get("n_inner", 4 * c["n_embd"])
-            ),
-            "`n_inner` is missing from most files; then the MLP's width is 4 d.": (
-                _with(width=lambda c: c["n_inner"]),
-                _with(width=lambda c: c["n_inner"] or 4 * c["n_embd"]),
-            ),
-            "`n_inner` is multiplied by 4; it is the MLP's width already.": _with(
-                width=lambda c: 4 * (c.get("n_inner") or c["n_embd"])
-            ),
-            "`tie_word_embeddings` is false here, and the head has no table of its own in your count.": _with(
-                tied=lambda c: True
-            ),
-            "where `tie_word_embeddings` is missing, yours has an untied head; a GPT-2 that says nothing is tied.": (
-                _with(tied=lambda c: c.get("tie_word_embeddings"))
+            "`tie_word_embeddings` is missing from most files; then the head is tied.": (
+                _with(tied=lambda c: c.get("tie_word_embeddings")),
+                _with(tied=lambda c: c["tie_word_embeddings"]),
             ),
             "the flag is the wrong way round: false gives the head a table of its own, and true gives it none.": (
                 _with(tied=lambda c: not _tie(c)),
                 _with(tied=lambda c: not c.get("tie_word_embeddings")),
-            ),
-            "`tie_word_embeddings` is missing from most files; then the head is tied.": _with(
-                tied=lambda c: c["tie_word_embeddings"]
-            ),
-            "`n_ctx` is the course's word; these files say `n_positions`.": (
-                lambda c: _count(c | {"n_positions": c["n_ctx"]})
             ),
             "4 d numbers are missing in each block: are the two layer norms counted, and the biases of attention?": (
                 lambda c: _count(c) - 4 * c["n_embd"] * c["n_layer"]

@@ -9,39 +9,22 @@ from utils.check.terms import Terms
 DAY = 24 * 60 * 60  # seconds
 
 
-def _cases():
-    large = (1e9, 2e9, 1e14, 3), (124e6, 10e9, 150e12), (174.6e9, 300e9, 28e12, 1_000)
-    return [(86_400, 10, 6), (86_400, 10, 6, 4), *large]
-
-
 def _days(N, D, speed, gpus=1, operations=6):
     return operations * N * D / speed / gpus / DAY
 
 
-def rule(result) -> dict:
-    """Diagnosis -> mistake for what stands in place of the rule's 6, of a function with a setting `operations`."""
+def work_and_speed(result) -> dict:
+    """Diagnosis -> mistakes in the rule's 6, the tokens, the unit of speed, for result(N, D, speed, …, operations)."""
     return {
-        text: lambda *case, k=k: result(*case, operations=k)
-        for k, text in (
-            (2, "2 N for each token is the forward pass alone; the backward pass costs twice as much again."),
-            (4, "4 N for each token is the backward pass alone; the forward pass comes first."),
-            (3, "3 N for each token counts multiplications alone; each comes with an addition."),
-        )
-    }
-
-
-def speeds(result) -> dict:
-    """Diagnosis -> mistakes with the unit of the speed, the third input of a function."""
-
-    def scaled(by):
-        return lambda N, D, speed, *rest: result(N, D, speed * by, *rest)
-
-    return {
-        "the speed is taken for a number of GFLOP/s, TFLOP/s or PFLOP/s, and so multiplied; it comes in FLOP/s.": tuple(
-            map(scaled, (1e9, 1e12, 1e15))
+        "training costs 6 N for each token: 2 N forward, 4 N backward, each multiplication with an addition.": tuple(
+            lambda *case, k=k: result(*case, operations=k) for k in (2, 3, 4)
         ),
-        "the speed is divided, to GFLOP/s, TFLOP/s or PFLOP/s; the work is in FLOPs, so leave it in FLOP/s.": tuple(
-            map(scaled, (1e-9, 1e-12, 1e-15))
+        "the tokens are taken for 20 for each parameter; their number is given.": (
+            lambda N, D, *case: result(N, 20 * N, *case)
+        ),
+        "the speed is multiplied or divided by 1e9, 1e12 or 1e15; work and speed are in FLOPs, so leave it.": tuple(
+            lambda N, D, speed, *case, by=by: result(N, D, speed * by, *case)
+            for by in (1e9, 1e12, 1e15, 1e-9, 1e-12, 1e-15)
         ),
     }
 
@@ -49,36 +32,15 @@ def speeds(result) -> dict:
 EXERCISE = Exercise(
     target="An example: 1,000 parameters, 172,800 tokens and 12,000 FLOP/s give 1 day; 2 such GPUs half of it.",
     probe=Cases(
-        _cases,
+        lambda: [(86_400, 10, 6), (86_400, 10, 6, 4), (1e9, 2e9, 1e14, 3), (174.6e9, 300e9, 28e12, 1_000)],
         right=_days,
-        mistakes={
-            **rule(_days),
-            **speeds(_days),
-            "it is divided by other seconds; a day has 24 times 60 times 60 seconds.": (
-                lambda *case: _days(*case) * 24,
-                lambda *case: _days(*case) * 24 * 60,
-                lambda *case: _days(*case) * 60,
-                lambda *case: _days(*case) * 24 / 60,
+        mistakes=work_and_speed(_days)
+        | {
+            "it is divided by other seconds; a day has 24 times 60 times 60 seconds.": tuple(
+                lambda *case, by=by: _days(*case) * by for by in (24, 24 * 60, 60, 24 / 60)
             ),
             "`/ 24 * 60 * 60` divides by the first number and then multiplies: put what divides in brackets.": (
-                lambda *case: _days(*case) * DAY / 24 * 60 * 60,
-                lambda *case: _days(*case) * DAY / 60 * 60 * 24,
-            ),
-            "the tokens are taken for 20 for each parameter; their number is given.": (
-                lambda N, D, *case: _days(N, 20 * N, *case)
-            ),
-            "`n_gpus` is an input too, which may be left out: it has 1 as its default.": (
-                lambda N, D, speed: _days(N, D, speed),
-                lambda N, D, speed, gpus: _days(N, D, speed, gpus),
-            ),
-            "the quotient is upside down: work divided by speed is time.": (
-                lambda *case: 1 / (_days(*case) * DAY) / DAY,
-                lambda *case: 1 / _days(*case),
-            ),
-            "the days are rounded; leave the fraction, 0.4 days are not none.": (
-                lambda *case: _days(*case) // 1,
-                lambda *case: round(_days(*case)),
-                lambda *case: math.ceil(_days(*case)),
+                lambda *case: _days(*case) * DAY / 24 * 60 * 60
             ),
         },
         terms=Terms(

@@ -4,19 +4,8 @@ import math
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
-from utils.check.lesson_08.ex_8_2 import rule, speeds
+from utils.check.lesson_08.ex_8_2 import work_and_speed
 from utils.check.terms import Terms
-
-
-def _cases():
-    return [
-        (3_600, 10, 6, 2),
-        (1e6, 1e6, 1e12, 0.2),
-        (1e9, 2e9, 1e14, 1.5),
-        (1.558e9, 10e9, 150e12, 2.0),
-        (1.558e9, 100e9, 150e12, 0.5),
-        (174.6e9, 300e9, 28e12, 1.50),
-    ]
 
 
 def _price(N, D, speed, per_hour, operations=6):
@@ -26,35 +15,12 @@ def _price(N, D, speed, per_hour, operations=6):
 EXERCISE = Exercise(
     target="An example: 1,000 parameters, 7,200 tokens, 12,000 FLOP/s and a price of 5 an hour give 5.",
     probe=Cases(
-        _cases,
+        lambda: [(3_600, 10, 6, 2), (1e6, 1e6, 1e12, 0.2), (1.558e9, 10e9, 150e12, 2.0), (174.6e9, 300e9, 28e12, 1.5)],
         right=_price,
-        mistakes={
-            **rule(_price),
-            **speeds(_price),
-            "every second, minute or day is paid with the price of an hour; an hour has 3,600 seconds.": tuple(
-                lambda *case, times=times: _price(*case) * times for times in (3600, 60, 1 / 24)
-            ),
-            "it is divided by the price; more hours cost more, and so does a more expensive hour.": (
-                lambda *case: _price(*case) / case[-1] ** 2
-            ),
-            "these are the seconds, or the days; hours have a price.": (
-                lambda *case: _price(*case) / case[-1] * 3600,
-                lambda *case: _price(*case) / case[-1] / 24,
-            ),
-            "the quotient is upside down: work divided by speed is time.": (
-                lambda *case: 1 / _price(*case),
-                lambda N, D, speed, per_hour: speed / (6 * N * D) / 3600 * per_hour,
-            ),
-            "the tokens are taken for 20 for each parameter; their number is given.": (
-                lambda N, D, *case: _price(N, 20 * N, *case)
-            ),
-            "the price, or the hours, are rounded; leave the fraction.": (
-                lambda *case: _price(*case) // 1,
-                lambda *case: round(_price(*case)),
-                lambda *case: math.ceil(_price(*case)),
-                lambda *case: _price(*case) / case[-1] // 1 * case[-1],
-                lambda *case: round(_price(*case) / case[-1]) * case[-1],
-                lambda *case: math.ceil(_price(*case) / case[-1]) * case[-1],
+        mistakes=work_and_speed(_price)
+        | {
+            "every minute or day is paid with the price of an hour; an hour has 3,600 seconds.": tuple(
+                lambda *case, by=by: _price(*case) * by for by in (60, 1 / 24)
             ),
         },
         terms=Terms(
