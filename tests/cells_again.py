@@ -1,22 +1,24 @@
 """Run a notebook's sections as a student may: each alone, every cell twice in a row, then the cells from last to first.
 
 `python tests/cells_again.py NOTEBOOK` prints, as JSON, a sentence for each cell that fails or shows something else when
-it is run again. Each section begins without a name of the ones before.
+it is run again. Each section begins without a name of the ones before. A section of the student's edition that is as in
+the solution is left to the solution, and a long cell is not run a third time.
 """
 
 import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 
-import nbformat
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from notebook_files import sections
 
 # a bar's speed, and what counts its calls on purpose: one hint more each time
 UNEQUAL = re.compile(r"\d+%\|.*|Hint \d.*", re.DOTALL)
+LONG = 4  # seconds
 
 
 def shown(shell, cell):
@@ -27,16 +29,31 @@ def shown(shell, cell):
     return done.error_before_exec or done.error_in_exec, UNEQUAL.sub("", "\n".join(texts))
 
 
+def own_sections(path):
+    """The sections of a notebook; of the student's edition only those that differ from the solution's."""
+    solution = path.parents[1] / "solutions" / path.name
+    same = sources(solution) if path.parent.name == "lessons" and solution.exists() else {}
+    return [(heading, code) for heading, code in sections(path) if sources(path)[heading] != same.get(heading)]
+
+
+def sources(path):
+    return {heading: [cell.source for cell in code] for heading, code in sections(path)}
+
+
 def problems(path):
     """Yield a sentence for each cell that does not run, or does not show the same again."""
     shell = InteractiveShell.instance()
-    for heading, code in sections(path):
+    for heading, code in own_sections(path):
         shell.reset()
-        first = {}
-        order = [(cell, "run alone") for cell in code for _ in range(2)]
+        first, seconds = {}, {}
+        order = [(cell, "run twice") for cell in code for _ in range(2)]
         for cell, how in [*order, *((cell, "run after those below it") for cell in reversed(code))]:
+            if how != "run twice" and seconds[cell.id] > LONG:
+                continue
+            start = time.perf_counter()
             error, text = shown(shell, cell)
-            how = "run twice" if how == "run alone" and cell.id in first else how
+            how = how if cell.id in first or how != "run twice" else "run alone"
+            seconds.setdefault(cell.id, time.perf_counter() - start)
             if error:
                 yield f"{heading}, cell {cell.id}, {how}: {type(error).__name__}: {error}"
             elif first.setdefault(cell.id, text) != text:
@@ -45,7 +62,5 @@ def problems(path):
 
 if __name__ == "__main__":
     notebook = Path(sys.argv[1]).resolve()
-    nbformat.read(notebook, 4)
     os.chdir(notebook.parent)
-    found = list(problems(notebook))
-    print(json.dumps(found), file=sys.__stdout__)
+    print(json.dumps(list(problems(notebook))), file=sys.__stdout__)
