@@ -44,9 +44,13 @@ def without(config, *keys):
     return json.dumps({key: value for key, value in config.items() if key not in keys})
 
 
+def changed(**keys):
+    """The text of Llama's configuration with these changes."""
+    return json.dumps(LLAMA | keys)
+
+
 @pytest.fixture
 def panel():
-    """A fresh panel."""
     return widgets.ConfigReader()
 
 
@@ -108,17 +112,6 @@ def test_what_bounds_a_cache():
     assert full_cache(LLAMA | {"sliding_window": 5}) == ("context", 8_192)
 
 
-def test_an_edit_is_read_and_leaves_the_model(panel):
-    panel.model.value = "Llama-3-8B"
-    edited = LLAMA_TEXT.replace('"num_key_value_heads": 8', '"num_key_value_heads": 32')
-    panel.config.value = edited
-    # 24 heads more, for keys and values, in 32 layers: 2 * 32 * 4,096 * 24 * 128 = 805,306,368 parameters
-    assert panel.sentence == (
-        "pasted: 8,835,567,616 parameters, 17.7 GB in bfloat16; table 5.9 %; cache 524,288 bytes a token"
-    )
-    assert (panel.model.value, panel.config.value, panel.error) == (PASTED, edited, "")
-
-
 HARMLESS = [
     json.dumps(GPT2 | {"n_inner": None, "n_ctx": None, "architectures": None}),
     without(GPT2, "n_ctx", "activation_function", "layer_norm_epsilon"),
@@ -135,15 +128,22 @@ def test_what_does_not_matter_changes_nothing(panel, text):
     assert panel.config.value == text
 
 
-def test_another_head_than_a_language_models_is_said_and_drawn(panel):
-    panel.config.value = json.dumps(MISTRAL | {"architectures": ["MistralModel"]})
-    assert panel.sentence == (
-        "pasted: 7,110,660,096 parameters, 14.2 GB in bfloat16; table 1.8 %; cache 131,072 bytes a token"
-    )
-    assert texts(panel._figure.axes[0])[3:5] == ["head (none)", "0"]
-    panel.config.value = json.dumps(LLAMA | {"architectures": ["LlamaForSequenceClassification"], "num_labels": 1})
-    assert panel.sentence.startswith("pasted: 7,504,928,768 parameters")
-    assert texts(panel._figure.axes[0])[3:5] == ["head", "4,096"]
+def test_what_matters_is_said_and_drawn(panel):
+    # 24 heads more, for keys and values, in 32 layers: 2 * 32 * 4,096 * 24 * 128 = 805,306,368 parameters
+    more = "8,835,567,616 parameters, 17.7 GB in bfloat16; table 5.9 %; cache 524,288 bytes a token"
+    less = "7,110,660,096 parameters, 14.2 GB in bfloat16; table 1.8 %; cache 131,072 bytes a token"
+    judge = "7,504,928,768 parameters, 15 GB in bfloat16; table 7.0 %; cache 131,072 bytes a token"
+    edits = [
+        (LLAMA_TEXT.replace('"num_key_value_heads": 8', '"num_key_value_heads": 32'), more, ["head", "525,336,576"]),
+        (json.dumps(MISTRAL | {"architectures": ["MistralModel"]}), less, ["head (none)", "0"]),
+        (changed(architectures=["LlamaForSequenceClassification"], num_labels=1), judge, ["head", "4,096"]),
+    ]
+    for text, said, head in edits:
+        panel.model.value = "Llama-3-8B"
+        panel.config.value = text
+        assert (panel.sentence, panel.error) == (f"pasted: {said}", "")
+        assert (panel.model.value, panel.config.value) == (PASTED, text)
+        assert texts(panel._figure.axes[0])[3:5] == head
 
 
 def test_without_a_context_the_third_bar_is_left_out(panel):
@@ -182,33 +182,24 @@ def test_picture_and_sentence_have_room_for_all(panel, config):
         assert all(left.x1 < right.x0 for left, right in pairwise(extents))
 
 
-def test_an_edit_is_drawn_once_and_a_choice_brings_the_model_back(panel, drawings):
+def test_each_edit_and_choice_is_drawn_once(panel, drawings):
     panel.config.value = LLAMA_TEXT.replace("8192", "4096")
     assert len(drawings) == 1
     panel.config.value = LLAMA_TEXT.replace("8192", "1024")
     panel.precision.value = "float32"
     assert len(drawings) == 3
-    panel.model.value = "GPT-2 small"
-    assert len(drawings) == 4
-    assert panel.sentence.startswith("GPT-2 small: 124,439,808 ")
-
-
-def test_choosing_pasted_keeps_the_text(panel, drawings):
-    panel.model.value = "Llama-3-8B"
+    panel.precision.value, panel.model.value = "bfloat16", "Llama-3-8B"
+    assert (len(drawings), panel.config.value) == (5, LLAMA_TEXT)
     panel.model.value = PASTED
-    assert panel.config.value == LLAMA_TEXT
+    assert (len(drawings), panel.config.value) == (6, LLAMA_TEXT)
     assert panel.sentence == f"pasted: {SAID['Llama-3-8B']}"
-    assert len(drawings) == 2
+    panel.config.value = "oops"
+    panel.model.value = "Llama-3-8B"
+    assert (panel.error, panel.config.value) == ("", LLAMA_TEXT)
+    assert panel.sentence == f"Llama-3-8B: {SAID['Llama-3-8B']}"
 
 
 KNOWN = ("'gpt2'", "'llama'", "'mistral'", "'qwen2'")
-
-
-def changed(**keys):
-    """The text of Llama's configuration with these changes."""
-    return json.dumps(LLAMA | keys)
-
-
 BAD = {
     "": ["empty", "paste", "choose"],
     " \n": ["empty"],
@@ -268,14 +259,6 @@ def test_bad_text_is_one_sentence_and_mended_by_good_text(panel, drawings, text,
     panel.precision.value, panel.config.value = "bfloat16", LLAMA_TEXT
     assert (panel.error, panel.sentence) == ("", f"pasted: {SAID['Llama-3-8B']}")
     assert panel._picture.value.count("<img") == 1
-
-
-def test_a_choice_mends_bad_text(panel):
-    panel.model.value = "Llama-3-8B"
-    panel.config.value = "oops"
-    panel.model.value = "Llama-3-8B"
-    assert (panel.error, panel.config.value) == ("", LLAMA_TEXT)
-    assert panel.sentence == f"Llama-3-8B: {SAID['Llama-3-8B']}"
 
 
 def test_what_is_pasted_cannot_become_markup(panel):

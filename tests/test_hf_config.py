@@ -273,23 +273,6 @@ def test_the_class_stands_in_for_the_type(refused):
         assert count_from_hf(LLAMA | {"architectures": odd}) == count_from_hf(LLAMA)
 
 
-LLAMA_KEYS = ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
-NEEDED = [(LLAMA, key) for key in LLAMA_KEYS] + [(GPT2, key) for key in ("vocab_size", "n_embd", "n_layer", "n_head")]
-
-
-@pytest.mark.parametrize(("config", "key"), NEEDED, ids=lambda part: part if isinstance(part, str) else "")
-def test_a_missing_key_is_named(refused, config, key):
-    bare = without(config, key)
-    for absent in (bare, bare | {key: None}):
-        with refused(ValueError, key, "missing"):
-            count_from_hf(absent)
-    with refused(ValueError, key, "missing", "inside 'text_config'"):
-        count_from_hf(bare | {"text_config": {key: 8}})
-    for wrong, kind in ((0, ValueError), (-1, ValueError), ("8", TypeError), (8.0, TypeError), (True, TypeError)):
-        with refused(kind, key):
-            count_from_hf(config | {key: wrong})
-
-
 @pytest.mark.parametrize("config", [GPT2, LLAMA], ids=["gpt2", "llama"])
 def test_a_tie_flag_on_the_wrong_level_is_told(refused, config):
     bare, part = without(config, "tie_word_embeddings"), {"tie_word_embeddings": False}
@@ -316,12 +299,8 @@ MISFITS = [
     # absent, Qwen2's key-value heads are 32 in transformers, which no model with 14 heads can have
     (without(QWEN, "num_key_value_heads"), "num_key_value_heads=32 | absent | num_attention_heads=14"),
 ]
-UNKNOWN_HEADS = {
-    "gpt2": ["GPT2DoubleHeadsModel"],
-    "llama": ["LlamaForRewardModel", "MistralModel", "LlamaForCausalLMEagle"],
-    "mistral": ["LLM2VecModel"],
-    "qwen2": ["Qwen2ForMultipleChoice"],
-}
+UNKNOWN_HEADS = [("gpt2", "GPT2DoubleHeadsModel"), ("qwen2", "Qwen2ForMultipleChoice"), ("mistral", "LLM2VecModel")]
+UNKNOWN_HEADS += [("llama", name) for name in ("LlamaForRewardModel", "MistralModel", "LlamaForCausalLMEagle")]
 KNOWN = "'gpt2' | 'llama' | 'mistral' | 'qwen2'"
 NO_TYPE = without(LLAMA, "model_type")
 LONG = ("x" * 60, [1] * 30, functools.reduce(lambda inner, _: [inner], range(500), []), [10**5_000], {"a": "x" * 60})
@@ -330,12 +309,10 @@ ONE_LAYER = llama_like("llama", 1, 10**7, 1, 1, 1, 1)  # 4 d^2 + 8 d parameters,
 NINE = GPT2 | {"n_positions": None, "n_inner": 3072}
 
 COUNT, CACHE, CONFIG = READERS
+LLAMA_KEYS = ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
+NEEDED = [(LLAMA, key) for key in LLAMA_KEYS] + [(GPT2, key) for key in ("vocab_size", "n_embd", "n_layer", "n_head")]
 REFUSED = [
-    *(
-        (read, FileNotFoundError, path, f'{typed} | write r"{typed}"')
-        for path, typed in TYPED
-        for read in (COUNT, CONFIG, read_config)
-    ),
+    *((read_config, FileNotFoundError, path, f'{typed} | write r"{typed}"') for path, typed in TYPED),
     *((COUNT, FileNotFoundError, path, path) for path in ("nowhere.json", "x" * 5_000)),
     *((COUNT, ValueError, text, "json.loads") for text in (json.dumps(GPT2, indent=2), "{}", "\n", " {", "a: 1\nb: 2")),
     *((COUNT, TypeError, odd, f"dict_or_path | {type(odd).__name__}") for odd in (None, 3, [GPT2], b"config.json")),
@@ -351,13 +328,20 @@ REFUSED = [
     ),
     *(
         (COUNT, ValueError, SMALL[kind] | {"architectures": [name]}, f"architectures | {name!r} | head")
-        for kind, names in UNKNOWN_HEADS.items()
-        for name in names
+        for kind, name in UNKNOWN_HEADS
     ),
     *(
         (CONFIG, ValueError, other, f"{other['model_type']!r} | count_from_hf | {KNOWN}")
         for other in (LLAMA, MISTRAL, QWEN)
     ),
+    *((COUNT, ValueError, without(config, key), f"{key} | missing") for config, key in NEEDED),
+    *((COUNT, ValueError, config | {key: None}, f"{key} | missing") for config, key in NEEDED),
+    *(
+        (COUNT, ValueError, without(config, key) | {"part": {key: 8}}, f"{key} | missing | inside 'part'")
+        for config, key in NEEDED
+    ),
+    *((COUNT, ValueError, config | {key: few}, f"{key}={few}") for config, key in NEEDED for few in (0, -1)),
+    *((COUNT, TypeError, config | {key: odd}, f"{key}={odd!r}") for config, key in NEEDED for odd in ("8", 8.0, True)),
     (CONFIG, ValueError, without(GPT2, "n_positions", "n_ctx"), "n_positions | missing"),
     (CONFIG, TypeError, GPT2 | {"activation_function": 3}, "activation_function=3 | gelu_new"),
     (CONFIG, ValueError, GPT2 | {"activation_function": ""}, "activation_function='' | gelu_new"),

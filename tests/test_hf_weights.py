@@ -318,26 +318,18 @@ def test_a_truncated_file_is_told_with_its_path(tmp_path, refused, most):
             load_gpt2(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["config.json", SINGLE])
-def test_a_missing_file_is_told_and_a_pickle_is_not_opened(folder, refused, name):
-    (folder / name).unlink()
-    with refused(FileNotFoundError, str(folder), name):
-        load_gpt2(folder)
-    torch.save({}, folder / "pytorch_model.bin")
-    with refused(FileNotFoundError, name, *["pytorch_model.bin is a pickle"] * (name == SINGLE)):
-        load_gpt2(folder)
-
-
-def test_a_shard_that_is_missing_or_repeats_a_tensor_is_told(tmp_path, refused):
+def test_a_missing_file_is_told_and_a_pickle_is_not_opened(tmp_path, refused):
     oracle().save_pretrained(tmp_path, max_shard_size=SHARDS)
     first, second, *_ = sorted(tmp_path.glob("*.safetensors"))
     name = next(iter(load_file(second)))
     rewrite(tmp_path, lambda tensors: tensors | {name: torch.zeros(2)}, first.name)
     with refused(ValueError, name, "another file"):
         load_gpt2(tmp_path)
-    first.unlink()
-    with refused(FileNotFoundError, str(first)):
-        load_gpt2(tmp_path)
+    torch.save({}, tmp_path / "pytorch_model.bin")
+    for file, words in ((first.name, ""), (INDEX, f"{SINGLE} | pytorch_model.bin is a pickle"), ("config.json", "")):
+        (tmp_path / file).unlink()
+        with refused(FileNotFoundError, str(tmp_path), file, *words.split(" | ")):
+            load_gpt2(tmp_path)
 
 
 @pytest.mark.parametrize("changes", SHAPES, ids=str)
