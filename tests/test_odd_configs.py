@@ -12,22 +12,18 @@ from utils.pretrained import KNOWN_CONFIGS, cache_bytes_from_hf, config_from_hf,
 from utils.pretrained.hf_configs import ARCHITECTURES, FIXED
 from utils.widgets import ConfigReader, config_reader
 
-SIZES = {
-    "gpt2": {"vocab_size", "n_positions", "n_ctx", "n_embd", "n_layer", "n_head", "n_inner", "add_cross_attention"},
-    "llama": {
-        "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-        "num_key_value_heads", "head_dim", "attention_bias", "mlp_bias",
-    },
-}  # fmt: skip
-KEYS = sorted({"tie_word_embeddings", "text_config", "architectures", *FIXED, *SIZES["gpt2"], *SIZES["llama"]})
+GPT2_KEYS = {"vocab_size", "n_positions", "n_ctx", "n_embd", "n_layer", "n_head", "n_inner", "add_cross_attention"}
+LLAMA_KEYS = {"vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"}
+LLAMA_KEYS |= {"num_key_value_heads", "head_dim", "attention_bias", "mlp_bias"}
+KEYS = sorted({"tie_word_embeddings", "text_config", "architectures", *FIXED, *GPT2_KEYS, *LLAMA_KEYS})
 NAMES = ["GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "FalconForCausalLM"]
 NESTED = json.loads("[" * 500 + "]" * 500)
-ODD = [
-    None, True, False, "", "x", "4096", "true", "NaN", "<b>\n", "\ud800", "x" * 9_999, 0, 1, 2, 7, 12, 512, -1, -4096,
-    10**6, 10**8, 10**9, 10**30, -(10**400), 0.0, 1.5, 768.0, 1e308, math.inf, -math.inf, math.nan, [], [1], [None],
-    ["x"] * 999, {}, {"a": 1}, {"hidden_size": 8, "tie_word_embeddings": False}, {"": {"": []}}, NESTED, *ARCHITECTURES,
-    *NAMES, *([name] for name in NAMES), [[]], {"tie_word_embeddings": None, "n_embd": "x"},
-]  # fmt: skip
+NUMBERS = [0, 1, 2, 7, 12, 512, -1, -4096, 10**6, 10**8, 10**9, 10**30, -(10**400)]
+FLOATS = [0.0, 1.5, 768.0, 1e308, math.inf, -math.inf, math.nan]
+WORDS = ["", "x", "4096", "true", "NaN", "<b>\n", "\ud800", "x" * 9_999, *ARCHITECTURES, *NAMES]
+LISTS = [[], [1], [None], ["x"] * 999, NESTED, [[]], *([name] for name in NAMES)]
+SECTIONS = [{"hidden_size": 8, "tie_word_embeddings": False}, {"tie_word_embeddings": None, "n_embd": "x"}]
+ODD = [None, True, False, *NUMBERS, *FLOATS, *WORDS, *LISTS, {}, {"a": 1}, {"": {"": []}}, *SECTIONS]
 
 
 def mutated(seed):
@@ -48,7 +44,6 @@ def is_sentence(text):
 
 
 def outcome(read, config):
-    """What is read, or the sentence of a refusal."""
     try:
         return read(config)
     except (ValueError, TypeError) as fault:
@@ -56,10 +51,8 @@ def outcome(read, config):
 
 
 def possible(result):
-    """Whether a count, the bytes of a cache or a configuration can be true."""
-    if isinstance(result, GPTConfig):
-        return True  # which checks itself
-    numbers = list(result.values()) if isinstance(result, dict) else [result]
+    """Whether a count, the bytes of a cache or a configuration, which checks itself, can be true."""
+    numbers = [1] if isinstance(result, GPTConfig) else [*result.values()] if isinstance(result, dict) else [result]
     return {type(number) for number in numbers} == {int} and min(numbers) >= 0 and 0 < sum(numbers) < 10**15
 
 
@@ -77,17 +70,15 @@ def test_odd_values_are_read_or_refused_in_a_sentence(read):
         kind, _, sentence = result.partition(": ")
         assert kind in ("ValueError", "TypeError")
         assert is_sentence(sentence), sentence
-        assert any(word in sentence for word in (*keys, "model_type", "The architecture", "too many digits")), (
-            keys,
-            sentence,
-        )
+        named = (*keys, "model_type", "The architecture", "too many digits")
+        assert any(word in sentence for word in named), (keys, sentence)
     assert 100 < refused < 290
 
 
 def test_what_does_not_matter_may_be_anything():
     for seed in range(300):
         config, known, _ = mutated(seed)
-        matter = SIZES.get(known["model_type"], SIZES["llama"]) | {"model_type", "architectures"}
+        matter = (GPT2_KEYS if known["model_type"] == "gpt2" else LLAMA_KEYS) | {"model_type", "architectures"}
         harmless = {key: value for key, value in config.items() if key not in matter}
         tie = {"tie_word_embeddings": True}  # given, so that one inside a section is no riddle
         assert count_from_hf(known | harmless | tie) == count_from_hf(known | tie)

@@ -7,15 +7,7 @@ from utils.plots.model_map import assembly_line, model_map
 from utils.plots.scaling import budget_map
 from utils.plots.scaling_law import held_by_rank, scaling_law
 from utils.plots.style import show
-from utils.plots.token_table import (
-    drift,
-    family_shares,
-    gradient_parts,
-    look_up,
-    scores,
-    table,
-    token_probs,
-)
+from utils.plots.token_table import drift, family_shares, gradient_parts, look_up, scores, table, token_probs
 from utils.plots.training import compared, losses, losses_by_kind
 
 __all__ = [

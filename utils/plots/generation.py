@@ -62,9 +62,7 @@ def _with_rest(tokens, others, *rows):
 
 def _bars(ax, values, **style):
     """One horizontal bar for each value, from the top: one artist, which is drawn faster than as many rectangles."""
-    corners = [
-        [(0, row - 0.4), (value, row - 0.4), (value, row + 0.4), (0, row + 0.4)] for row, value in enumerate(values)
-    ]
+    corners = [[(0, y - 0.4), (value, y - 0.4), (value, y + 0.4), (0, y + 0.4)] for y, value in enumerate(values)]
     ax.add_collection(PolyCollection(corners, **style), autolim=False)
 
 

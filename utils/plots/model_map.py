@@ -32,7 +32,10 @@ def parts(cfg_or_model) -> dict[str, Part]:
     model = _model(cfg_or_model)
     modules = dict([*model.named_children(), *model.h[0].named_children()])
     del modules["h"]
-    found = {name: Part(name, _shapes(module), _count(module)) for name, module in modules.items()}
+    found = {
+        name: Part(name, _shapes(module), sum(p.numel() for p in module.parameters()))
+        for name, module in modules.items()
+    }
     if model.lm_head.weight is model.wte.weight:
         found["lm_head"] = found["lm_head"]._replace(count=0)
     return found
@@ -50,14 +53,8 @@ def _model(cfg_or_model):
 
 def _shapes(module):
     """The shapes of a module's weights; biases are in the count only."""
-    weights = {name: p for name, p in module.named_parameters() if name.endswith("weight")}
-    return "\n".join(
-        f"{name.removesuffix('weight').strip('.')} {tuple(p.shape)}".strip() for name, p in weights.items()
-    )
-
-
-def _count(module):
-    return sum(p.numel() for p in module.parameters())
+    shapes = {name: tuple(p.shape) for name, p in module.named_parameters() if name.endswith("weight")}
+    return "\n".join(f"{name.removesuffix('weight').strip('.')} {shape}".strip() for name, shape in shapes.items())
 
 
 @styled
@@ -73,16 +70,13 @@ def model_map(cfg_or_model):
     ax = _canvas(fig, 8, 8.4)
     total = sum(ledger(model).values())
     ax.text(7.85, 8.0, f"{total:,} parameters", fontsize=17, weight="bold", color=INK, ha="right")
-    ax.text(7.85, 7.72, _sizes(config), fontsize=10.5, color=INK, ha="right")
+    sizes = f"V = {config.vocab_size:,}, n = {config.n_ctx:,}, d = {config.n_embd:,}, L = {config.n_layer}"
+    ax.text(7.85, 7.72, f"{sizes}, H = {config.n_head}", fontsize=10.5, color=INK, ha="right")
     _block(ax, boxes, config.n_layer)
     _ends(ax, boxes, config)
     _tables(ax, boxes)
     ax.text(7.85, 0.12, "bold: parameters, biases included", fontsize=10.5, color=GREY, ha="right")
     return fig
-
-
-def _sizes(c):
-    return f"V = {c.vocab_size:,}, n = {c.n_ctx:,}, d = {c.n_embd:,}, L = {c.n_layer}, H = {c.n_head}"
 
 
 STREAM = 3.3  # the residual stream's place from left to right, in inches, as everything here

@@ -91,9 +91,8 @@ def escaped(letter) -> str:
 @functools.cache
 def _letters():
     """The letters that the font has, upright and bold, and the line break."""
-    files = [
-        font_manager.findfont(font_manager.FontProperties(family=FONT, weight=weight)) for weight in ("normal", "bold")
-    ]
+    fonts = [font_manager.FontProperties(family=FONT, weight=weight) for weight in ("normal", "bold")]
+    files = map(font_manager.findfont, fonts)
     return {"\n", *map(chr, set.intersection(*(set(font_manager.get_font(file).get_charmap()) for file in files)))}
 
 

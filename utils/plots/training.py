@@ -41,9 +41,8 @@ def losses_by_kind(history, floor=None):
     fig = new_figure(8, 3.6)
     ax = fig.add_axes((0.10, 0.16, 0.87, 0.80))
     for kind, values in history.by_kind.items():
-        ax.plot(
-            history.valid_steps, values, color=KIND_COLOURS.get(kind, BLUE), marker="o", label=writable(f"{kind} words")
-        )
+        name, colour = writable(f"{kind} words"), KIND_COLOURS.get(kind, BLUE)
+        ax.plot(history.valid_steps, values, color=colour, marker="o", label=name)
     ax.plot(history.valid_steps, history.valid_loss, color=BLUE, marker="o", label="all words")
     _floor(ax, floor)
     _finish(ax)

@@ -49,9 +49,8 @@ def _files(folder):
     index = folder / INDEX
     if not index.exists():
         pickles = sorted(path.name for path in folder.glob("*.bin"))
-        other = (
-            f"; {pickles[0]} is a pickle, which may run code when it is opened, so it is not read" if pickles else ""
-        )
+        unread = "is a pickle, which may run code when it is opened, so it is not read"
+        other = f"; {pickles[0]} {unread}" if pickles else ""
         raise FileNotFoundError(f"There is no {SINGLE} and no {INDEX} in {folder}; give a folder that has one{other}.")
     try:
         names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))

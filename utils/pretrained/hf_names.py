@@ -42,8 +42,8 @@ def stored_sizes(found: dict) -> dict[str, int]:
         if len(found.get(name, ())) == 2 and found[name][axis]
     }
     layers = {name.split(".")[1] for name in found if name.startswith("h.")}
-    if layers == set(map(str, range(len(layers)))):  # none is left out between the first and the last
-        sizes |= {"n_layer": len(layers)} if layers else {}
+    if layers and layers == set(map(str, range(len(layers)))):  # none is left out between the first and the last
+        sizes["n_layer"] = len(layers)
     return sizes
 
 

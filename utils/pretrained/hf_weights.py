@@ -64,8 +64,7 @@ def save_gpt2(model: GPT, folder) -> None:
         tensor = tensor.T if name.endswith(TRANSPOSED) else tensor  # (out, in) -> (in, out)
         weights[name if name == HEAD else f"transformer.{name}"] = tensor.contiguous()
     replace_file(folder / SINGLE, lambda path: save_file(weights, path, {"format": "pt"}))
-    text = json.dumps(_hf_config(model), indent=2) + "\n"
-    replace_file(folder / "config.json", text)
+    replace_file(folder / "config.json", json.dumps(_hf_config(model), indent=2) + "\n")
 
 
 def _folder(path_or_name):
@@ -107,14 +106,10 @@ def _course_names(folder, shapes):
 
 def _share(folder, stored):
     """For a tied model: leave one entry for the table, under its own name, and refuse a head that differs."""
-    if HEAD not in stored:
+    head = stored.pop(HEAD, None)
+    if head is None or stored.setdefault(TABLE, head) == head:
         return
-    head = stored.pop(HEAD)
-    if TABLE not in stored:
-        stored[TABLE] = head
-        return
-    a, b = (tensor.float() for _, tensor in stored_tensors(folder, [stored[TABLE], head]))
-    if not torch.equal(a, b):
+    if not torch.equal(*(tensor.float() for _, tensor in stored_tensors(folder, [stored[TABLE], head]))):
         raise ValueError(
             f"{folder} stores {stored[TABLE]} and {head}, which differ, while its config.json ties the two; "
             'set "tie_word_embeddings": false there to keep both, or remove the head.'
@@ -149,14 +144,11 @@ def _fill(model, folder, stored):
 def _hf_config(model):
     c = model.config
     end = END_OF_TEXT if c.vocab_size > END_OF_TEXT else None
-    sizes = {"vocab_size": c.vocab_size, "n_positions": c.n_ctx, "n_ctx": c.n_ctx, "n_embd": c.n_embd}
     return {
         "architectures": ["GPT2LMHeadModel"],
         "model_type": "gpt2",
-        **sizes,
-        "n_layer": c.n_layer,
-        "n_head": c.n_head,
-        "n_inner": c.n_inner,
+        **{"vocab_size": c.vocab_size, "n_positions": c.n_ctx, "n_ctx": c.n_ctx, "n_embd": c.n_embd},
+        **{"n_layer": c.n_layer, "n_head": c.n_head, "n_inner": c.n_inner},
         "activation_function": next(name for name, ours in ACTIVATION.items() if ours == c.activation),
         "layer_norm_epsilon": c.layer_norm_epsilon,
         "tie_word_embeddings": c.tied,

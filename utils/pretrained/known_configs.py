@@ -5,6 +5,20 @@ mistralai/Mistral-7B-v0.1, Qwen/Qwen2.5-0.5B and HuggingFaceTB/SmolLM2-135M. Eac
 stored copies of its file.
 """
 
+SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads")
+NO_BIAS = {"attention_bias": False}
+
+
+def _like_llama(kind, V, n, sizes, tied, dtype, eps=1e-5, window=None, bias=None, **rope):
+    """The keys in the order of the files: what only some of them hold stands in window, bias and rope."""
+    return {
+        **{"model_type": kind, "vocab_size": V, "max_position_embeddings": n, **(window or {})},
+        **dict(zip(SIZES, sizes, strict=True)),
+        **{**(bias or {}), "hidden_act": "silu", "rms_norm_eps": eps},
+        **{**rope, "tie_word_embeddings": tied, "torch_dtype": dtype},
+    }
+
+
 KNOWN_CONFIGS = {
     "GPT-2 small": {
         "model_type": "gpt2",
@@ -17,83 +31,32 @@ KNOWN_CONFIGS = {
         "activation_function": "gelu_new",
         "layer_norm_epsilon": 1e-5,
     },
-    "Llama-3-8B": {
-        "model_type": "llama",
-        "vocab_size": 128_256,
-        "max_position_embeddings": 8_192,
-        "hidden_size": 4_096,
-        "intermediate_size": 14_336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "attention_bias": False,
-        "hidden_act": "silu",
-        "rms_norm_eps": 1e-5,
-        "rope_theta": 500_000.0,
-        "tie_word_embeddings": False,
-        "torch_dtype": "bfloat16",
-    },
-    "Llama-2-7B": {
-        "model_type": "llama",
-        "vocab_size": 32_000,
-        "max_position_embeddings": 4_096,
-        "hidden_size": 4_096,
-        "intermediate_size": 11_008,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 32,
-        "hidden_act": "silu",
-        "rms_norm_eps": 1e-5,
-        "rope_scaling": None,
-        "tie_word_embeddings": False,
-        "torch_dtype": "float16",
-    },
-    "Mistral-7B": {
-        "model_type": "mistral",
-        "vocab_size": 32_000,
-        "max_position_embeddings": 32_768,
-        "sliding_window": 4_096,
-        "hidden_size": 4_096,
-        "intermediate_size": 14_336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "hidden_act": "silu",
-        "rms_norm_eps": 1e-5,
-        "rope_theta": 10_000.0,
-        "tie_word_embeddings": False,
-        "torch_dtype": "bfloat16",
-    },
-    "Qwen2.5-0.5B": {
-        "model_type": "qwen2",
-        "vocab_size": 151_936,
-        "max_position_embeddings": 32_768,
-        "use_sliding_window": False,
-        "hidden_size": 896,
-        "intermediate_size": 4_864,
-        "num_hidden_layers": 24,
-        "num_attention_heads": 14,
-        "num_key_value_heads": 2,
-        "hidden_act": "silu",
-        "rms_norm_eps": 1e-6,
-        "rope_theta": 1_000_000.0,
-        "tie_word_embeddings": True,
-        "torch_dtype": "bfloat16",
-    },
-    "SmolLM2-135M": {
-        "model_type": "llama",
-        "vocab_size": 49_152,
-        "max_position_embeddings": 8_192,
-        "hidden_size": 576,
-        "intermediate_size": 1_536,
-        "num_hidden_layers": 30,
-        "num_attention_heads": 9,
-        "num_key_value_heads": 3,
-        "attention_bias": False,
-        "hidden_act": "silu",
-        "rms_norm_eps": 1e-5,
-        "rope_theta": 100_000,
-        "tie_word_embeddings": True,
-        "torch_dtype": "bfloat16",
-    },
+    "Llama-3-8B": _like_llama(
+        "llama", 128_256, 8_192, (4_096, 14_336, 32, 32, 8), False, "bfloat16", bias=NO_BIAS, rope_theta=500_000.0
+    ),
+    "Llama-2-7B": _like_llama("llama", 32_000, 4_096, (4_096, 11_008, 32, 32, 32), False, "float16", rope_scaling=None),
+    "Mistral-7B": _like_llama(
+        "mistral",
+        32_000,
+        32_768,
+        (4_096, 14_336, 32, 32, 8),
+        False,
+        "bfloat16",
+        window={"sliding_window": 4_096},
+        rope_theta=10_000.0,
+    ),
+    "Qwen2.5-0.5B": _like_llama(
+        "qwen2",
+        151_936,
+        32_768,
+        (896, 4_864, 24, 14, 2),
+        True,
+        "bfloat16",
+        eps=1e-6,
+        window={"use_sliding_window": False},
+        rope_theta=1_000_000.0,
+    ),
+    "SmolLM2-135M": _like_llama(
+        "llama", 49_152, 8_192, (576, 1_536, 30, 9, 3), True, "bfloat16", bias=NO_BIAS, rope_theta=100_000
+    ),
 }
