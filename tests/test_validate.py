@@ -201,7 +201,7 @@ BAD_RUNS = [
     ({"ids": "once"}, TypeError, ["str", "(B, T)"]),
     ({"generator": 42}, TypeError, ["generator", "int", "torch.Generator"]),
     ({"stop_token": 200}, ValueError, ["stop_token=200", "0 to 199"]),
-    ({"stop_token": -1}, ValueError, ["stop_token=-1", "from 0 up"]),
+    ({"stop_token": -1}, ValueError, ["stop_token=-1", "from 0 to 199"]),
     ({"stop_token": "."}, TypeError, ["stop_token='.'", "whole number"]),
     ({"use_cache": "no"}, TypeError, ["use_cache='no'", "True or False"]),
     ({"model": torch.nn.Linear(2, 2)}, TypeError, ["model", "Linear", "GPT"]),
