@@ -120,14 +120,15 @@ def test_lr_0_leaves_the_weights():
     assert same(before, model.state_dict())
 
 
-@pytest.mark.parametrize("value", [math.inf, math.nan])
-def test_weights_that_are_not_finite_stop_at_step_1(value, capsys):
+# the last makes the sum of the losses infinite, the others NaN
+@pytest.mark.parametrize(("place", "value", "loss"), [(0, math.inf, "nan"), (0, math.nan, "nan"), (..., 8e37, "inf")])
+def test_a_loss_that_is_not_finite_stops_at_step_1(place, value, loss, capsys):
     model = make()
     with torch.no_grad():
-        model.ln_f.weight[0] = value
+        model.ln_f.weight[place] = value
     before, seen = weights(model), []
     history = fit(model, data(), watch=seen.append)
-    assert all(words in history.stopped for words in ("step 1", "Lower lr=0.003"))
+    assert all(words in history.stopped for words in (f"step 1: the loss is {loss}.", "Lower lr=0.003"))
     assert history.stopped in capsys.readouterr().out
     assert (history.train_loss, seen) == ([], [])
     assert repr(history) == "History(0 steps, last training loss none)"
