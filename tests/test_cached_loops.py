@@ -13,8 +13,8 @@ from utils.pretrained import load_toy_gpt
 from utils.sampling import generate
 from utils.toy_language import ToyLanguage
 
-LOOPS = {"A": loops.cached_loop_a, "B": loops.cached_loop_b, "C": loops.cached_loop_c}
-NEW = 6
+LOOPS = {name: getattr(loops, f"cached_loop_{name.lower()}") for name in FAULTS}
+LENGTH, NEW = 6, 6
 # the line that has each fault, and the line that has not
 MENDED = {
     "mask with one query": ("is_causal=True)", "is_causal=new.shape[1] > 1)"),
@@ -24,17 +24,10 @@ MENDED = {
 
 
 @pytest.fixture(scope="module")
-def model():
-    return load_toy_gpt()
-
-
-@pytest.fixture(scope="module")
-def prompts():
-    return ToyLanguage().stories(2, seed=3)[0][:, :6]
-
-
-def without_cache(model, ids, n=NEW):
-    return generate(model, ids, n, temperature=0, use_cache=False)
+def outputs():
+    """-> a function that runs a loop on two prompts of LENGTH words, and what a loop without a cache writes."""
+    model, prompts = load_toy_gpt(), ToyLanguage().stories(2, seed=3)[0][:, :LENGTH]
+    return lambda loop: loop(model, prompts, NEW), generate(model, prompts, NEW, temperature=0, use_cache=False)
 
 
 def mended(loop):
@@ -48,26 +41,16 @@ def mended(loop):
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_loop_is_right_but_for_one_line(model, prompts, loop):
-    wanted = without_cache(model, prompts)
-    assert not torch.equal(LOOPS[loop](model, prompts, NEW), wanted)
-    assert torch.equal(mended(loop)(model, prompts, NEW), wanted)
-
-
-def test_what_the_hints_and_diagnoses_say_of_the_loops_is_so(model, prompts):
-    wanted, length = without_cache(model, prompts), prompts.shape[1]
-    for loop in "AC":
-        found = LOOPS[loop](model, prompts, NEW)
-        assert torch.equal(found[:, : length + 1], wanted[:, : length + 1])  # the first new token is right
-        assert (found[:, length + 1 :] != wanted[:, length + 1 :]).any(1).all()
-    found = loops.cached_loop_b(model, prompts, NEW)
-    assert torch.equal(found[0], wanted[0])
-    assert not torch.equal(found[1], wanted[1])
-
-
-def test_the_loops_run_the_same_each_time(model, prompts):
-    for loop in LOOPS.values():
-        assert torch.equal(loop(model, prompts, NEW), loop(model, prompts, NEW))
+def test_a_loop_is_right_but_for_one_line_and_wrong_as_the_hints_say(outputs, loop):
+    run, wanted = outputs
+    assert torch.equal(run(mended(loop)), wanted)
+    found = run(LOOPS[loop])
+    assert torch.equal(found, run(LOOPS[loop]))
+    if loop == "B":
+        assert [torch.equal(*rows) for rows in zip(found, wanted, strict=True)] == [True, False]
+    else:
+        assert torch.equal(found[:, : LENGTH + 1], wanted[:, : LENGTH + 1])  # the first new token is right
+        assert (found[:, LENGTH + 1 :] != wanted[:, LENGTH + 1 :]).any(1).all()
 
 
 def test_the_plain_step_gives_the_models_scores():

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_runs import TINY, data, fit, make, same, weights
+from tiny_runs import TINY, VALID, at_step, data, fit, interrupt, make, same, weights
 
 from utils import checkpoint
 from utils.checkpoint import load_model, save_model
 from utils.model import GPT, GPTConfig
-
-VALID = {"valid_rows": data(10, seed=2), "valid_every": 5}
 
 
 def header(path):
@@ -27,32 +25,21 @@ def header(path):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_model_comes_back_to_the_last_bit(tmp_path, tied):
-    model = make(seed=4, tied=tied, n_inner=24, activation="relu", layer_norm_epsilon=1e-4)
-    save_model(model, tmp_path / "a.safetensors")
+    path, model = tmp_path / "a.safetensors", make(seed=4, tied=tied, n_inner=24, activation="relu")
+    save_model(model, path)
     state = torch.get_rng_state()
-    again = load_model(str(tmp_path / "a.safetensors"))
+    again = load_model(str(path))
     assert torch.equal(state, torch.get_rng_state())
     assert same(model.state_dict(), again.state_dict())
-    assert again.config == model.config
-    assert (again.lm_head.weight is again.wte.weight) == tied
-    assert not again.training
-    assert model.training
-    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
-
-
-@pytest.mark.parametrize("tied", [True, False])
-def test_the_file_is_safetensors_with_plain_json(tmp_path, tied):
-    path, model = tmp_path / "a.safetensors", make(tied=tied)
-    save_model(model, path)
+    assert (again.config, again.lm_head.weight is again.wte.weight) == (model.config, tied)
+    assert (again.training, model.training) == (False, True)
+    assert list(tmp_path.iterdir()) == [path]
     notes = header(path)
     assert GPTConfig(**json.loads(notes.pop("__metadata__")["config"])) == model.config
-    assert ("lm_head.weight" in notes) != tied
-    assert sum(torch.Size(entry["shape"]).numel() for entry in notes.values()) == sum(
-        p.numel() for p in model.parameters()
-    )
+    assert {name: entry["shape"] for name, entry in notes.items()} == {
+        name: list(p.shape) for name, p in model.named_parameters()
+    }
     assert {entry["dtype"] for entry in notes.values()} == {"F32"}
-    raw = path.read_bytes()
-    assert not raw.startswith((b"PK", b"\x80"))  # zip and pickle
 
 
 def test_plain_torch_loads_a_tied_file_strictly_once_the_head_is_shared(tmp_path):
@@ -71,30 +58,24 @@ def test_plain_torch_loads_a_tied_file_strictly_once_the_head_is_shared(tmp_path
     assert same(model.state_dict(), naive.state_dict())
 
 
-def test_the_naive_way_to_save_is_refused_by_the_format(tmp_path):
-    with pytest.raises(RuntimeError, match=r"share memory"):
-        save_file(make().state_dict(), tmp_path / "a.safetensors")
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-100])
 
 
-def damage(path, what):
-    raw = path.read_bytes()
-    if what == "truncated":
-        path.write_bytes(raw[:-100])
-    elif what == "half a header":
-        path.write_bytes(raw[:50])
-    elif what == "empty":
-        path.write_bytes(b"")
-    elif what == "text":
-        path.write_text("no model at all", encoding="utf-8")
-    elif what == "pickle":
-        torch.save({"a": torch.ones(2)}, path)
+DAMAGES = {
+    "truncated": truncate,
+    "half a header": lambda path: path.write_bytes(path.read_bytes()[:50]),
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("no model at all", encoding="utf-8"),
+    "pickle": lambda path: torch.save({"a": torch.ones(2)}, path),
+}
 
 
-@pytest.mark.parametrize("what", ["truncated", "half a header", "empty", "text", "pickle"])
-def test_a_damaged_file_is_told(tmp_path, refused, what):
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_is_told(tmp_path, refused, damage):
     path = tmp_path / "a.safetensors"
     save_model(make(), path)
-    damage(path, what)
+    damage(path)
     with refused(ValueError, "a.safetensors", "damaged"):
         load_model(path)
 
@@ -106,55 +87,31 @@ def test_a_missing_file_is_told(tmp_path, refused):
         save_model(make(), tmp_path / "nowhere" / "b.safetensors")
 
 
-@pytest.mark.parametrize(
-    "notes",
-    [
-        None,
-        {"config": "{"},
-        {"config": "[1]"},
-        {"config": json.dumps({"size": 3})},
-        {"config": json.dumps(TINY | {"n_embd": 15})},
-        {"config": json.dumps(TINY | {"n_embd": 32})},
-        {"config": json.dumps(TINY | {"n_layer": 2})},
-    ],
-)
-def test_a_file_of_another_making_is_told(tmp_path, refused, notes):
-    model = make()
-    save_file(dict(model.named_parameters()), tmp_path / "a.safetensors", notes)
+OTHER_SIZES = [json.dumps(TINY | size) for size in ({"n_embd": 15}, {"n_embd": 32}, {"n_layer": 2})]
+
+
+@pytest.mark.parametrize("config", [None, "{", "[1]", '{"size": 3}', *OTHER_SIZES])
+def test_a_file_of_another_making_is_told(tmp_path, refused, config):
+    save_file(dict(make().named_parameters()), tmp_path / "a.safetensors", config and {"config": config})
     with refused(ValueError, "a.safetensors"):
         load_model(tmp_path / "a.safetensors")
 
 
-def interrupted_at(k):
-    def watch(history):
-        if len(history.train_loss) == k:
-            raise KeyboardInterrupt
-
-    return watch
+ALL = torch.ones(10, 8, dtype=torch.bool)
 
 
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("stops", [[7], [1, 5, 19], [20]])
 def test_a_run_goes_on_exactly(tmp_path, capsys, tied, stops):
     whole, model = make(tied=tied), make(tied=tied)
-    kinds = {"all": torch.ones(10, 8, dtype=torch.bool)}
-    wanted = fit(whole, data(ignored=0.2), steps=20, kinds=kinds, **VALID)
+    call = {"rows": data(ignored=0.2), "steps": 20, "kinds": {"all": ALL}, **VALID}
+    wanted = fit(whole, **call)
     for k in stops:
-        stopped = fit(
-            model,
-            data(ignored=0.2),
-            steps=20,
-            kinds=kinds,
-            checkpoint=tmp_path / "run",
-            watch=interrupted_at(k),
-            **VALID,
-        )
+        stopped = fit(model, **call, checkpoint=tmp_path / "run", watch=at_step(k, interrupt))
         assert len(stopped.train_loss) == k
         model = make(seed=99, tied=tied)  # as in a new process: other weights
         torch.manual_seed(k)
-    found = fit(model, data(ignored=0.2), steps=20, kinds=kinds, checkpoint=tmp_path / "run", **VALID)
-    assert found == wanted
-    assert found.stopped == ""
+    assert fit(model, **call, checkpoint=tmp_path / "run") == wanted  # with nothing in `stopped`
     assert same(whole.state_dict(), model.state_dict())
     assert (model.lm_head.weight is model.wte.weight) == tied
     assert f"Going on from step {stops[-1]} of 20." in capsys.readouterr().out
@@ -164,13 +121,12 @@ def test_a_run_goes_on_exactly(tmp_path, capsys, tied, stops):
 def test_a_finished_run_is_not_trained_again(tmp_path):
     first = fit(model := make(), data(), steps=6, checkpoint=tmp_path)
     before, seen = weights(model), []
-    again = fit(model, data(), steps=6, checkpoint=tmp_path, watch=seen.append)
-    assert again == first
+    assert fit(model, data(), steps=6, checkpoint=tmp_path, watch=seen.append) == first
     assert seen == []
     assert same(before, model.state_dict())
 
 
-@pytest.mark.parametrize("moment", ["weights", "run.json", "clean up"])
+@pytest.mark.parametrize("moment", ["step-10.safetensors", "run.json", "clean up"])
 def test_killed_while_it_saves_it_still_goes_on(tmp_path, monkeypatch, moment):
     """Killed for good before a write of step 10: step 5 counts; before the old file is deleted: step 10."""
 
@@ -180,46 +136,49 @@ def test_killed_while_it_saves_it_still_goes_on(tmp_path, monkeypatch, moment):
     def kill(*_):
         raise Killed
 
-    whole, model = make(), make()
+    def arm():
+        replace, unlink, old = os.replace, Path.unlink, tmp_path / "step-5.safetensors"
+        monkeypatch.setattr(os, "replace", lambda a, b: kill() if b.name == moment else replace(a, b))
+        if moment == "clean up":
+            monkeypatch.setattr(Path, "unlink", lambda a, **how: kill() if a == old else unlink(a, **how))
+
+    whole = make()
     wanted = fit(whole, data(), steps=20, **VALID)
-
-    def watch(history):
-        if len(history.train_loss) == 10:
-            replace, unlink = os.replace, Path.unlink
-            last = {"weights": "step-10.safetensors", "run.json": "run.json"}.get(moment)
-            monkeypatch.setattr(os, "replace", lambda a, b: kill() if b.name == last else replace(a, b))
-            if last is None:
-                old = tmp_path / "step-5.safetensors"
-                monkeypatch.setattr(Path, "unlink", lambda a, **how: kill() if a == old else unlink(a, **how))
-
     with pytest.raises(Killed):
-        fit(model, data(), steps=20, checkpoint=tmp_path, watch=watch, **VALID)
+        fit(make(), data(), steps=20, checkpoint=tmp_path, watch=at_step(10, arm), **VALID)
     monkeypatch.undo()
-    run = checkpoint.read_run(tmp_path)
-    assert run["step"] == (10 if moment == "clean up" else 5)
+    assert checkpoint.read_run(tmp_path)["step"] == (10 if moment == "clean up" else 5)
     model = make(seed=99)
     assert fit(model, data(), steps=20, checkpoint=tmp_path, **VALID) == wanted
     assert same(whole.state_dict(), model.state_dict())
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"steps": 21}, ["steps=6", "steps=21"]),
-        ({"batch_size": 8}, ["batch_size=4", "batch_size=8"]),
-        ({"lr": 1e-4}, ["lr=0.003", "lr=0.0001"]),
-        ({"seed": 3}, ["seed=0", "seed=3"]),
-        ({"rows": data(seed=8)}, ["rows=40 rows"]),
-        ({"model": make(n_embd=32)}, ["config", "32"]),
-        ({"model": make(tied=False)}, ["config", "tied"]),
-    ],
-)
-def test_other_settings_are_refused_by_name(tmp_path, refused, options, words):
-    fit(make(), data(), steps=6, checkpoint=tmp_path)
-    call = {"model": make(seed=5), "rows": data(), "steps": 6} | options
+OTHERS = [  # the settings of a run that was stopped, those of the call that should go on, and what is said
+    ({}, {"steps": 21}, ["steps=20", "steps=21"]),
+    ({}, {"batch_size": 8}, ["batch_size=4", "batch_size=8"]),
+    ({}, {"lr": 1e-4}, ["lr=0.003", "lr=0.0001"]),
+    ({}, {"seed": 3}, ["seed=0", "seed=3"]),
+    ({}, {"rows": data(seed=8)}, ["rows=40 rows"]),
+    ({}, {"rows": data().flip(0)}, ["rows=40 rows"]),  # the same sum
+    ({}, {"model": make(n_embd=32)}, ["config", "32"]),
+    ({}, {"model": make(tied=False)}, ["config", "tied"]),
+    ({}, {"kinds": {"all": ALL}}, ["kinds="]),
+    ({"kinds": {"all": ALL}}, {}, ["kinds="]),
+    ({"kinds": {"all": ALL}}, {"kinds": {"all": ALL.triu()}}, ["kinds="]),
+    ({}, {"valid_rows": data(10, seed=3)}, ["valid_rows=10 rows"]),
+    ({}, {"valid_rows": None}, ["valid_rows=None"]),
+    ({}, {"valid_every": 6}, ["valid_every=6"]),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "words"), OTHERS)
+def test_other_settings_are_refused_by_name(tmp_path, refused, first, then, words):
+    call = {"rows": data(), "steps": 20, "checkpoint": tmp_path, **VALID}
+    fit(make(), **call | {"watch": at_step(10, interrupt)} | first)
+    call |= {"model": make(seed=5)} | then
     before = weights(call["model"])
     with refused(ValueError, str(tmp_path), "same settings", *words):
-        fit(**call, checkpoint=tmp_path)
+        fit(**call)
     assert same(before, call["model"].state_dict())
 
 
@@ -229,21 +188,21 @@ def test_numbers_of_numpy_can_be_saved(tmp_path):
     assert fit(make(), data(), steps=6, lr=0.0078125, checkpoint=tmp_path) == first
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"settings": 3}', '{"settings": {}, "step": 1}'])
-def test_a_damaged_run_is_told(tmp_path, refused, text):
-    fit(make(), data(), steps=6, checkpoint=tmp_path)
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"lr": 3}', '{"settings": 3}', '{"settings": {}, "step": 1}'])
+def test_a_run_json_that_is_damaged_or_of_another_program_is_told_and_kept(tmp_path, refused, text):
     (tmp_path / "run.json").write_text(text, encoding="utf-8")
-    with refused(ValueError, "run.json is damaged", "delete the folder"):
+    with refused(ValueError, "run.json is damaged", "another program", "another folder", "delete the folder"):
         fit(make(), data(), steps=6, checkpoint=tmp_path)
+    assert (tmp_path / "run.json").read_text(encoding="utf-8") == text
 
 
-def test_damaged_and_missing_weights_of_a_run_are_told(tmp_path, refused):
+@pytest.mark.parametrize(
+    ("damage", "kind", "words"), [(truncate, ValueError, " is damaged"), (os.remove, FileNotFoundError, "")]
+)
+def test_damaged_and_missing_weights_of_a_run_are_told(tmp_path, refused, damage, kind, words):
     fit(make(), data(), steps=6, checkpoint=tmp_path)
-    damage(tmp_path / "step-6.safetensors", "truncated")
-    with refused(ValueError, "step-6.safetensors is damaged"):
-        fit(make(), data(), steps=6, checkpoint=tmp_path)
-    (tmp_path / "step-6.safetensors").unlink()
-    with refused(FileNotFoundError, "step-6.safetensors"):
+    damage(tmp_path / "step-6.safetensors")
+    with refused(kind, "step-6.safetensors" + words):
         fit(make(), data(), steps=6, checkpoint=tmp_path)
 
 

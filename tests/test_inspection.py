@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from looking_back import looks_back
+from tiny_runs import random_ids, same, weights
 
 from utils.inspection import attention_weights, lens, residual_stream
 from utils.model import GPT, GPTConfig
@@ -29,17 +30,15 @@ def stories():
     return ToyLanguage().stories(1_000, seed=2)[0]
 
 
-def tokens(config, batch=3, seed=0):
-    shape = (batch, config.n_ctx)
-    return torch.randint(config.vocab_size, shape, generator=torch.Generator().manual_seed(seed))
+def tokens(config):
+    return random_ids(3, config.n_ctx, config.vocab_size)
 
 
 def heard(module, model, ids):
-    """What one module is given and makes while the model runs."""
+    """What one module makes while the model runs."""
     found = []
-    hook = module.register_forward_hook(lambda _, given, made: found.append((given[0], made)))
-    with torch.no_grad():
-        model(ids)
+    hook = module.register_forward_hook(lambda _, given, made: found.append(made))
+    model(ids)
     hook.remove()
     return found[0]
 
@@ -61,27 +60,25 @@ def by_loops(block, x, head):
 @pytest.mark.parametrize("config", CONFIGS)
 def test_the_weights_are_those_that_the_definition_gives(config, loud):
     model, ids = loud(config, dtype=torch.float64), tokens(config)
-    weights, stream = attention_weights(model, ids), residual_stream(model, ids)
-    assert weights.shape == (config.n_layer, 3, config.n_head, config.n_ctx, config.n_ctx)
+    found, stream = attention_weights(model, ids), residual_stream(model, ids)
+    assert found.shape == (config.n_layer, 3, config.n_head, config.n_ctx, config.n_ctx)
     with torch.no_grad():
         for layer, block in enumerate(model.h):
             for head in range(config.n_head):
                 wanted = by_loops(block, stream[layer, 1], head)
-                assert (weights[layer, 1, head] - wanted).abs().max() < 1e-12
+                assert (found[layer, 1, head] - wanted).abs().max() < 1e-12
 
 
 @pytest.mark.parametrize("config", CONFIGS)
+@torch.no_grad()
 def test_the_weights_rebuild_what_the_module_makes(config, loud):
     model, ids = loud(config), tokens(config)
-    weights = attention_weights(model, ids)
-    assert (weights.sum(-1) - 1).abs().max() < 1e-6
-    assert (weights.triu(1) == 0).all()
+    shares = attention_weights(model, ids)
+    assert (shares.sum(-1) - 1).abs().max() < 1e-6
+    assert (shares.triu(1) == 0).all()
     for layer, block in enumerate(model.h):
-        v = heard(block.attn.c_attn, model, ids)[1].chunk(3, -1)[2]
-        v = v.view(3, config.n_ctx, config.n_head, config.d_head).transpose(1, 2)
-        with torch.no_grad():
-            mine = block.attn.c_proj((weights[layer] @ v).transpose(1, 2).reshape(3, config.n_ctx, config.n_embd))
-        theirs = heard(block.attn, model, ids)[1]
+        v = heard(block.attn.c_attn, model, ids).chunk(3, -1)[2].unflatten(-1, (config.n_head, -1)).transpose(1, 2)
+        mine, theirs = block.attn.c_proj((shares[layer] @ v).transpose(1, 2).flatten(2)), heard(block.attn, model, ids)
         assert (mine - theirs).abs().max() <= 1e-6 * max(1, theirs.abs().max().item())
 
 
@@ -108,34 +105,23 @@ def test_the_last_row_of_the_lens_is_the_models_own_output(config, length, loud)
     assert (read[0] - first).abs().max() < 1e-5
 
 
-def test_a_story_is_read_exactly_too(toy, stories):
-    assert torch.equal(lens(toy, stories[:50, :-1])[-1], toy(stories[:50, :-1]))
-
-
 @pytest.mark.parametrize("read", READERS)
-def test_reading_leaves_no_trace(read, course):
+def test_reading_leaves_no_trace_also_after_an_error(read, course, refused):
     model, ids = GPT(course), tokens(course)
     model.h[1].eval()  # the model as a whole trains
     modes = [module.training for module in model.modules()]
-    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    result = read(model, ids)
-    assert not result.requires_grad
+    before = weights(model)
+    assert not read(model, ids).requires_grad
+    with refused(ValueError, "ids holds 200"):
+        read(model, torch.tensor([[0, 200]]))
+    with refused(TypeError, "model=3", "give a GPT"):
+        read(3, ids)
     assert torch.is_grad_enabled()
     assert [module.training for module in model.modules()] == modes
-    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert same(before, model.state_dict())
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
     model(ids).sum().backward()
     assert model.wte.weight.grad is not None
-
-
-@pytest.mark.parametrize("read", READERS)
-def test_an_error_leaves_no_hook(read, course, refused):
-    model = GPT(course)
-    with refused(ValueError, "ids holds 200"):
-        read(model, torch.tensor([[0, 200]]))
-    assert not any(module._forward_hooks for module in model.modules())
-    with refused(TypeError, "model=3", "give a GPT"):
-        read(3, torch.tensor([[0]]))
 
 
 def copied(rows):
@@ -144,15 +130,12 @@ def copied(rows):
 
 def test_looking_back_is_counted_as_by_hand(toy, stories):
     rows = stories[:20]
-    weights, places = attention_weights(toy, rows[:, :-1]), copied(rows)
-    for layer, head in ((0, 0), (0, 3), (1, 3)):
-        shares = []
-        for story, where in enumerate(places):
-            for place in where.nonzero().flatten().tolist():
-                earlier = [s for s in range(place + 1) if rows[story, s] == rows[story, place + 1]]
-                assert earlier, "a copied word stood there before"
-                shares.append(sum(weights[layer, story, head, place, s].item() for s in earlier))
-        assert looks_back(toy, rows, places)[layer, head].item() == pytest.approx(sum(shares) / len(shares), abs=1e-5)
+    given, places, shares = attention_weights(toy, rows[:, :-1]), copied(rows), []  # given (L, m, H, T, T)
+    for story, place in places.nonzero().tolist():
+        earlier = [s for s in range(place + 1) if rows[story, s] == rows[story, place + 1]]
+        assert earlier, "a copied word stood there before"
+        shares.append(sum(given[:, story, :, place, s] for s in earlier))
+    assert torch.allclose(looks_back(toy, rows, places), sum(shares) / len(shares), rtol=0, atol=1e-5)
 
 
 # per kind of repeated word: what heads 0, 1 and 2 of layer 0 give to its earlier copies, measured once over 4,000

@@ -6,7 +6,8 @@ import threading
 import time
 
 import pytest
-from tiny_runs import data, fit, make, same, weights
+from tiny_runs import at_step, data, fit, make, same, weights
+from tiny_runs import interrupt as raise_interrupt
 
 from utils.interrupts import interrupted
 
@@ -16,21 +17,17 @@ def interrupt():
     time.sleep(0.01)  # Python runs the handler between two instructions
 
 
-def raise_interrupt():
-    raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("how", [interrupt, raise_interrupt])
 def test_an_interrupt_ends_the_run_after_the_step_at_work(how, capsys):
     model, twin, handler = make(), make(), signal.getsignal(signal.SIGINT)
-    history = fit(model, data(), steps=20, watch=lambda h: how() if len(h.train_loss) == 3 else None)
+    history = fit(model, data(), steps=20, watch=at_step(3, how))
     assert len(history.train_loss) == 3
     assert history.stopped == "Interrupted after 3 of 20 steps; the model is as it was then."
     assert history.stopped in capsys.readouterr().out
     assert signal.getsignal(signal.SIGINT) is handler
-    kept = {}
-    fit(twin, data(), steps=20, watch=lambda h: kept.setdefault(len(h.train_loss), weights(twin)))
-    assert same(kept[3], model.state_dict())
+    kept = []
+    fit(twin, data(), steps=20, watch=at_step(3, lambda: kept.append(weights(twin))))
+    assert same(kept[0], model.state_dict())
 
 
 def test_an_interrupt_within_a_step_waits_for_its_end_and_a_second_one_does_not():

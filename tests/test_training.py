@@ -1,4 +1,4 @@
-"""Training: against a loop written out by hand, losses that explode, seeds, the validation loss by kind."""
+"""Training: against a loop by hand, losses that explode, seeds, the validation loss by kind, and what is refused."""
 
 import math
 
@@ -23,19 +23,18 @@ def test_windows_are_all_pieces_and_the_last_token_is_used(extra):
     assert targets[-1, -1] == stream[-1]
 
 
-@pytest.mark.parametrize("n", [0, 5, 8])
-def test_a_text_shorter_than_one_window_is_refused(refused, n):
-    with refused(ValueError, f"({n},)", "8 + 1"):
-        windows(torch.arange(n), 8)
-
-
-def test_windows_refuse_what_is_no_text(refused):
-    with refused(ValueError, "(2, 20)"):
-        windows(torch.zeros(2, 20, dtype=torch.int64), 8)
-    with refused(TypeError, "stream"):
-        windows([1, 2, 3], 2)
-    with refused(ValueError, "length=0"):
-        windows(torch.arange(5), 0)
+@pytest.mark.parametrize(
+    ("stream", "length", "kind", "words"),
+    [
+        *[(torch.arange(n), 8, ValueError, [f"({n},)", "8 + 1"]) for n in (0, 5, 8)],
+        (torch.zeros(2, 20, dtype=torch.int64), 8, ValueError, ["(2, 20)"]),
+        ([1, 2, 3], 2, TypeError, ["stream"]),
+        (torch.arange(5), 0, ValueError, ["length=0"]),
+    ],
+)
+def test_windows_refuse_what_is_no_text_or_too_short(refused, stream, length, kind, words):
+    with refused(kind, *words):
+        windows(stream, length)
 
 
 def by_hand(model, rows, targets, steps, lr, seed=0, batch=4):
@@ -99,11 +98,9 @@ def test_a_wrong_shift_fails_that_assertion(shift):
 
 
 def test_what_is_ignored_does_not_count():
-    rows = data()
-    short, padded = make(), make()
+    rows, padded = data(), make()
     longer = torch.cat([rows[:, :5], torch.full((40, 4), -100)], dim=1)
-    a, b = fit(short, rows[:, :5]), fit(padded, longer)
-    assert a.train_loss == pytest.approx(b.train_loss, abs=1e-5)
+    assert fit(make(), rows[:, :5]).train_loss == pytest.approx(fit(padded, longer).train_loss, abs=1e-5)
     losses = token_losses(padded, longer)
     assert losses.isnan().tolist() == (longer[:, 1:] == -100).tolist()
     assert torch.allclose(losses[:, :4], token_losses(padded, rows[:, :5]), atol=1e-5)
@@ -123,18 +120,17 @@ def test_lr_0_leaves_the_weights():
     assert same(before, model.state_dict())
 
 
-@pytest.mark.parametrize("value", [math.inf, math.nan])
-def test_weights_that_are_not_finite_stop_at_step_1(value, capsys):
+# the last makes the sum of the losses infinite, the others NaN
+@pytest.mark.parametrize(("place", "value", "loss"), [(0, math.inf, "nan"), (0, math.nan, "nan"), (..., 8e37, "inf")])
+def test_a_loss_that_is_not_finite_stops_at_step_1(place, value, loss, capsys):
     model = make()
     with torch.no_grad():
-        model.ln_f.weight[0] = value
+        model.ln_f.weight[place] = value
     before, seen = weights(model), []
     history = fit(model, data(), watch=seen.append)
-    assert "step 1" in history.stopped
-    assert "Lower lr=0.003" in history.stopped
+    assert all(words in history.stopped for words in (f"step 1: the loss is {loss}.", "Lower lr=0.003"))
     assert history.stopped in capsys.readouterr().out
-    assert history.train_loss == []
-    assert seen == []
+    assert (history.train_loss, seen) == ([], [])
     assert repr(history) == "History(0 steps, last training loss none)"
     assert same(before, model.state_dict())
 
@@ -145,8 +141,7 @@ def test_a_rate_that_is_far_too_high_stops_at_the_first_loss_that_is_not_finite(
     history = fit(model, data(), steps=200, lr=lr, watch=lambda _: kept.append(weights(model)))
     done = len(history.train_loss)
     assert 0 < done < 200
-    assert f"step {done + 1}:" in history.stopped
-    assert f"Lower lr={lr:g}," in history.stopped
+    assert all(words in history.stopped for words in (f"step {done + 1}:", f"Lower lr={lr:g},"))
     assert all(map(math.isfinite, history.train_loss))
     assert same(kept[-1], model.state_dict())
 
@@ -164,46 +159,34 @@ def test_each_parameter_is_in_one_group_and_vectors_do_not_decay(tied):
 @pytest.mark.parametrize("tied", [True, False])
 def test_every_parameter_is_used(tied):
     model = make(tied=tied)
-    F.cross_entropy(model(data()[:, :-1]).flatten(0, 1), data()[:, 1:].flatten()).backward()
-    assert [name for name, p in model.named_parameters() if p.grad is None] == []
     before = weights(model)
     fit(model, data(), steps=10)
     assert [name for name, p in model.named_parameters() if torch.equal(before[name], p)] == []
     assert (model.lm_head.weight is model.wte.weight) == tied
 
 
-@pytest.mark.parametrize("mode", [True, False])
-def test_evaluation_restores_the_mode_also_after_an_error(mode):
-    model = make().train(mode)
-    modes = []
+def test_token_losses_are_those_of_eval_mode_a_few_rows_at_a_time():
+    model, modes = make().train(), []
     model.register_forward_hook(lambda *_: modes.append(model.training))
     losses = token_losses(model, data(), batch_size=7)
-    assert modes == [False] * 6
-    assert model.training is mode
+    assert (modes, model.training, losses.requires_grad) == ([False] * 6, True, False)
     logp = model(data()[:, :-1]).log_softmax(-1)
     assert torch.allclose(losses, -logp.gather(-1, data()[:, 1:, None])[..., 0], atol=1e-6)
-    with pytest.raises(ValueError, match="60"):
-        token_losses(model, changed((20, 1), 60), batch_size=7)
-    assert model.training is mode
-    assert not losses.requires_grad
 
 
 def test_the_losses_depend_on_the_seed_alone_and_leave_the_global_state():
-    torch.manual_seed(3)
-    before, threads = torch.get_rng_state(), torch.get_num_threads()
-    first = fit(model := make(), data(), valid_rows=data(10, seed=2), valid_every=2)
-    torch.set_rng_state(before)
-    np.random.seed(9)
-    torch.rand(17)
-    model = make()
-    state, numpy_state = torch.get_rng_state(), np.random.get_state()[1].copy()
-    second = fit(model, data(), valid_rows=data(10, seed=2), valid_every=2)
-    assert first == second
-    assert torch.equal(state, torch.get_rng_state())
-    assert (numpy_state == np.random.get_state()[1]).all()
-    assert torch.get_num_threads() == threads
-    assert torch.is_grad_enabled()
-    assert fit(make(), data(), seed=1).train_loss != first.train_loss
+    histories = []
+    for seed in (3, 9):
+        model = make()
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        before = torch.get_rng_state(), torch.get_num_threads(), np.random.get_state()[1].copy()
+        histories.append(fit(model, data(), valid_rows=data(10, seed=2), valid_every=2))
+        assert torch.equal(before[0], torch.get_rng_state())
+        assert (torch.get_num_threads(), torch.is_grad_enabled()) == (before[1], True)
+        assert (np.random.get_state()[1] == before[2]).all()
+    assert histories[0] == histories[1]
+    assert fit(make(), data(), seed=1).train_loss != histories[0].train_loss
 
 
 @pytest.mark.parametrize("steps", [1, 7, 10, 11, 50, 1000])
@@ -218,19 +201,10 @@ def test_the_rate_warms_up_and_falls_along_a_cosine_to_a_twentieth(steps):
 
 
 def test_the_validation_loss_is_the_weighted_mean_of_its_kinds():
-    model, valid = make(), data(30, seed=5, ignored=0.3)
-    first = torch.zeros(30, 8, dtype=torch.bool)
-    first[:, :3] = True
-    at = {}
-    history = fit(
-        model,
-        data(),
-        steps=7,
-        valid_rows=valid,
-        kinds={"early": first, "late": ~first},
-        valid_every=3,
-        watch=lambda h: at.update({len(h.train_loss): weights(model)}),
-    )
+    model, valid, at = make(), data(30, seed=5, ignored=0.3), {}
+    first = (torch.arange(8) < 3).repeat(30, 1)
+    every = {"steps": 7, "valid_rows": valid, "kinds": {"early": first, "late": ~first}, "valid_every": 3}
+    history = fit(model, data(), watch=lambda h: at.update({len(h.train_loss): weights(model)}), **every)
     assert history.valid_steps == [3, 6, 7]
     counted = valid[:, 1:] != -100
     n = {"early": (first & counted).sum().item(), "late": (~first & counted).sum().item()}
@@ -255,3 +229,51 @@ def test_watch_is_called_after_each_step_with_the_same_history():
     assert all(h is history for h, _ in seen)
     assert repr(history) == f"History(5 steps, last training loss {history.train_loss[-1]:.2f})"
     assert repr(History([1.239])) == "History(1 steps, last training loss 1.24)"
+
+
+# ---- what is refused
+
+NOTHING = changed((slice(None), slice(1, None)), -100)
+ALL = torch.ones(40, 8, dtype=torch.bool)
+BAD_ROWS = {
+    "float": (data().float(), ValueError, ["rows", "float32", "int64"]),
+    "int32": (data().int(), ValueError, ["int32", "int64"]),
+    "list": (data().tolist(), TypeError, ["rows", "Tensor"]),
+    "numpy": (data().numpy(), TypeError, ["rows", "Tensor"]),
+    "one dimension": (data()[0], ValueError, ["(9,)"]),
+    "three dimensions": (data()[None], ValueError, ["(1, 40, 9)"]),
+    "too long": (data(length=10), ValueError, ["(40, 10)", "2 to 9"]),
+    "one token": (data()[:, :1], ValueError, ["(40, 1)", "2 to 9"]),
+    "no row": (data()[:0], ValueError, ["(0, 9)"]),
+    "an id of another vocabulary": (changed((3, 4), 60), ValueError, ["60", "0 to 11"]),
+    "V itself": (changed((39, 8), 12), ValueError, ["12", "0 to 11"]),
+    "-1": (changed((0, 8), -1), ValueError, ["holds -1", "-100"]),
+    "nothing to predict": (NOTHING, ValueError, ["no target", "-100"]),
+    "another device": (data().to("meta"), ValueError, ["rows is on the device meta", "the model on cpu"]),
+}
+BAD = [
+    *[({name: rows}, kind, words) for name in ("rows", "valid_rows") for rows, kind, words in BAD_ROWS.values()],
+    ({"steps": 0}, ValueError, ["steps=0", "from 1"]),
+    ({"steps": 2.5}, TypeError, ["steps=2.5"]),
+    ({"batch_size": 0}, ValueError, ["batch_size=0"]),
+    ({"valid_every": 0}, ValueError, ["valid_every=0"]),
+    ({"seed": -1}, ValueError, ["seed=-1", "from 0 to 18446744073709551615"]),
+    ({"seed": 2**64}, ValueError, ["seed=18446744073709551616 is too large", "from 0 to 18446744073709551615"]),
+    ({"lr": -1}, ValueError, ["lr=-1"]),
+    ({"lr": math.inf}, ValueError, ["lr=inf"]),
+    ({"lr": math.nan}, ValueError, ["lr is NaN"]),
+    ({"lr": "fast"}, TypeError, ["lr='fast'"]),
+    ({"kinds": {"a": ALL}}, ValueError, ["kinds['a']", "valid_rows"]),
+    ({"kinds": {"a": ALL[:, :1].expand(-1, 9)}, "valid_rows": data()}, ValueError, ["(40, 9)", "(40, 8)"]),
+    ({"kinds": {"a": ALL.float()}, "valid_rows": data()}, ValueError, ["float32", "bool"]),
+    ({"kinds": {"a": [True]}, "valid_rows": data()}, TypeError, ["kinds['a']", "Tensor"]),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "words"), BAD, ids=lambda value: str(value)[:40])
+def test_bad_rows_and_settings_are_refused_before_anything_changes(refused, options, kind, words):
+    model = make()
+    before = weights(model)
+    with refused(kind, *words):
+        fit(model, **{"rows": data()} | options)
+    assert same(before, model.state_dict())

@@ -1,38 +1,28 @@
 """What users of such courses met: others' files, memory, bad places, other measurements, wrong models."""
 
-import json
-import math
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 import torch
-from tiny_runs import data, fit, make, same, weights
+from tiny_runs import at_step, data, fit, make, same, weights
 from torch.nn.utils import prune
 
 from utils.checkpoint import load_model, save_model
 from utils.environment import ROOT
 from utils.training import token_losses, windows
 
+UNIX = pytest.mark.skipif(sys.platform == "win32", reason="the peak is read from a system of the Unix kind")
+
 # ---- files
 
 
-def interrupted_at(k):
-    def watch(history):
-        if len(history.train_loss) == k:
-            raise KeyboardInterrupt
-
-    return watch
-
-
 def test_a_students_files_in_the_runs_folder_are_left_alone(tmp_path):
-    mine, own, kept = (
-        make(seed=9),
-        ["step-2.safetensors", "step-4.safetensors", "step-best.safetensors", "notes.txt"],
-        {},
-    )
+    own = ["step-2.safetensors", "step-4.safetensors", "step-best.safetensors", "notes.txt"]
+    mine, kept = make(seed=9), {}
 
     def watch(history):
         step = len(history.train_loss)
@@ -46,30 +36,19 @@ def test_a_students_files_in_the_runs_folder_are_left_alone(tmp_path):
 
     fit(make(), data(), steps=6, checkpoint=tmp_path, valid_every=2, watch=watch)
     assert {name: (tmp_path / name).read_bytes() for name in own} == kept
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        [*own, "run.json", "step-4-copy.safetensors", "step-6.safetensors"]
-    )
+    runs = {"run.json", "step-4-copy.safetensors", "step-6.safetensors"}
+    assert {path.name for path in tmp_path.iterdir()} == {*own, *runs}
     assert same(load_model(tmp_path / "step-4.safetensors").state_dict(), mine.state_dict())
     assert fit(make(seed=3), data(), steps=6, checkpoint=tmp_path, valid_every=2).stopped == ""
 
 
 def test_a_file_that_a_student_wrote_over_the_runs_is_not_removed(tmp_path, refused):
-    def watch(history):
-        if len(history.train_loss) == 3:
-            save_model(make(seed=9), tmp_path / "step-2.safetensors")
-
+    watch = at_step(3, lambda: save_model(make(seed=9), tmp_path / "step-2.safetensors"))
     fit(make(), data(), steps=6, checkpoint=tmp_path, valid_every=2, watch=watch)
     assert load_model(tmp_path / "step-2.safetensors").config == make().config
     shutil.copy(tmp_path / "step-2.safetensors", tmp_path / "step-6.safetensors")
     with refused(ValueError, "step-6.safetensors", "no part of this run"):
         fit(make(), data(), steps=6, checkpoint=tmp_path, valid_every=2)
-
-
-def test_a_run_json_of_another_program_is_not_written_over(tmp_path, refused):
-    (tmp_path / "run.json").write_text('{"lr": 3}', encoding="utf-8")
-    with refused(ValueError, "run.json", "another program", "another folder"):
-        fit(make(), data(), checkpoint=tmp_path)
-    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8")) == {"lr": 3}
 
 
 @pytest.mark.parametrize("below", ["", "deeper", "deeper/still"])
@@ -89,34 +68,9 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_step_1(tmp_path, re
 
 
 def test_a_run_that_stopped_before_it_saved_begins_again_with_any_settings(tmp_path):
-    def stop(history):
-        raise ZeroDivisionError
-
     with pytest.raises(ZeroDivisionError):
-        fit(make(), data(), steps=6, lr=1.0, checkpoint=tmp_path, watch=stop)
+        fit(make(), data(), steps=6, lr=1.0, checkpoint=tmp_path, watch=lambda history: 1 / 0)
     assert fit(make(), data(), steps=6, checkpoint=tmp_path).train_loss == fit(make(), data(), steps=6).train_loss
-
-
-ALL = torch.ones(10, 8, dtype=torch.bool)
-VALID = {"valid_rows": data(10, seed=2), "valid_every": 5}
-
-
-@pytest.mark.parametrize(
-    ("first", "then", "word"),
-    [
-        ({}, {"kinds": {"all": ALL}}, "kinds="),
-        ({"kinds": {"all": ALL}}, {}, "kinds="),
-        ({"kinds": {"all": ALL}}, {"kinds": {"all": ALL.clone().triu()}}, "kinds="),
-        ({}, {"valid_rows": data(10, seed=3)}, "valid_rows=10 rows"),
-        ({}, {"valid_rows": None}, "valid_rows=None"),
-        ({}, {"valid_every": 6}, "valid_every=6"),
-        ({}, {"rows": data().flip(0)}, "rows=40 rows"),  # the same sum
-    ],
-)
-def test_a_resumed_run_measures_the_same(tmp_path, refused, first, then, word):
-    fit(make(), data(), **{"steps": 20, "checkpoint": tmp_path, "watch": interrupted_at(10)} | VALID | first)
-    with refused(ValueError, word, "same settings"):
-        fit(make(), **{"rows": data(), "steps": 20, "checkpoint": tmp_path} | VALID | then)
 
 
 # ---- memory, as the peak of a process of its own
@@ -136,18 +90,16 @@ torch.optim.AdamW([torch.nn.Parameter(torch.ones(1))])  # what the first optimiz
 def peaks(code):
     """The numbers that some code prints, in MB."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK + code], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300
-    )
+    command = [sys.executable, "-c", PEAK + code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     return [float(number) for number in done.stdout.split()]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the peak is read from a system of the Unix kind")
+@UNIX
 @pytest.mark.parametrize(("letters", "checkpoint"), [(1_003_854, True), (100_000_000, False)])
 def test_the_windows_of_a_text_cost_little_more_than_the_text(tmp_path, letters, checkpoint):
-    before, after = peaks(
-        f"""
+    code = f"""
 text = torch.randint(12, ({letters},))
 model = make(n_ctx=256)
 before = peak()
@@ -155,11 +107,11 @@ place = {str(tmp_path / "run")!r} if {checkpoint} else None
 train(model, windows(text, 256), steps=2, batch_size=4, progress=False, checkpoint=place)
 print(before, peak())
 """
-    )
+    before, after = peaks(code)
     assert after - before < 150  # MB; the windows of the shorter text hold 2 GB
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the peak is read from a system of the Unix kind")
+@UNIX
 def test_evaluation_takes_no_more_memory_than_training():
     code = """
 rows = torch.randint(50_257, (256, 33))
@@ -173,7 +125,7 @@ print(peak())
 
 @pytest.mark.parametrize("step", [1, 3, 9, 12])
 def test_a_wrong_token_in_overlapping_rows_is_found_wherever_it_stands(refused, step):
-    for place in (0, 20, 44):
+    for place in (0, 10, 20, 44):  # with steps of 12, the second is in no row
         stream = torch.arange(45) % 12
         stream[place] = 60
         rows = stream.unfold(0, 9, step)
@@ -246,21 +198,14 @@ def test_nothing_to_train_is_said_before_the_first_step(refused):
     assert not torch.equal(before["wpe.weight"], partly.wpe.weight)
 
 
-def test_rows_and_model_on_different_devices(refused):
-    with refused(ValueError, "rows is on the device cpu", "the model on meta"):
-        fit(make().to("meta"), data())
-
-
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("run", [lambda model: token_losses(model, data()), lambda model: fit(model, data(), steps=1)])
 def test_each_part_of_the_model_has_its_own_mode_again(run, fails):
     model = make(n_layer=2).eval()
     model.h[1].train()
     if fails:
-        model.ln_f.register_forward_hook(lambda *_: math.sqrt(-1))
-        with pytest.raises(ValueError, match=r"math domain|nonnegative"):
-            run(model)
-    else:
+        model.ln_f.register_forward_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError) if fails else nullcontext():
         run(model)
     modes = [(name, part.training) for name, part in model.named_modules()]
     assert [name for name, mode in modes if mode] == [name for name, _ in modes if name.startswith("h.1")]

@@ -35,18 +35,15 @@ def save_model(model: GPT, path) -> None:
 
 def _require_readable(weights, config):
     with torch.device("meta"):
-        plain = dict(GPT(config).named_parameters())
-    different = [name for name in {**plain, **weights} if _shape(weights.get(name)) != _shape(plain.get(name))]
+        wanted = {name: parameter.shape for name, parameter in GPT(config).named_parameters()}
+    given = {name: tensor.shape for name, tensor in weights.items()}
+    different = [name for name in wanted | given if given.get(name) != wanted.get(name)]
     if different or any(tensor.is_meta for tensor in weights.values()):
         reason = f"{different[0]} is not" if different else "on the meta device nothing is"
         raise ValueError(
             f"the model cannot be saved, because {reason} as its configuration says; "
             "undo what pruning, quantising or the like has changed."
         )
-
-
-def _shape(tensor):
-    return None if tensor is None else tuple(tensor.shape)
 
 
 def load_model(path) -> GPT:
@@ -123,13 +120,12 @@ class TrainingRun:
         """Write everything that the run needs to go on after `step` steps."""
         if self.folder is None or not self.writes:
             return
-        state = {f"model.{name}": parameter.detach() for name, parameter in model.named_parameters()}
+        state, path = {}, self._free(f"step-{step}")
         for name, parameter in model.named_parameters():
+            state[f"model.{name}"] = parameter.detach().contiguous()
             for key, value in optimizer.state.get(parameter, {}).items():
-                state[f"optimizer.{key}.{name}"] = value
-        path = self._free(f"step-{step}")
-        notes = {"run": self.run["id"], "file": path.name}
-        _write(path, {key: tensor.contiguous() for key, tensor in state.items()}, notes)
+                state[f"optimizer.{key}.{name}"] = value.contiguous()
+        _write(path, state, self._mark(path))
         self._note(step=step, weights=path.name, history=history)  # from here on the new step counts
         for old in self.folder.glob("step-*.safetensors"):
             if old != path and self._wrote(old):
@@ -164,10 +160,13 @@ class TrainingRun:
         paths = (self.folder / f"{name}{end}.safetensors" for end in more)
         return next(path for path in paths if not os.path.lexists(path) or self._wrote(path))
 
+    def _mark(self, path):
+        return {"run": self.run["id"], "file": path.name}  # a copy has another name
+
     def _wrote(self, path):
         try:
             with safe_open(path, "pt") as file:
-                return file.metadata() == {"run": self.run["id"], "file": path.name}  # a copy has another name
+                return file.metadata() == self._mark(path)
         except (SafetensorError, OSError):
             return False
 

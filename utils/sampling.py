@@ -34,7 +34,9 @@ def _probs(logits, temperature, top_k, top_p):
     """What next_token_probs returns; only whether the scores can be used is checked."""
     scores = logits
     if top_k is not None and top_k < scores.shape[-1]:
-        scores = scores.masked_fill(~_top_k(scores, top_k), -math.inf)
+        # stable, so lower ids come first among equals
+        removed = scores.sort(descending=True, stable=True).indices[..., top_k:]
+        scores = scores.scatter(-1, removed, -math.inf)  # (..., V), exactly k left
     probs = _softmax(scores, temperature or 1)  # (..., V); for 0 it shows only whether the scores can be used
     if math.isnan(probs.sum()):
         raise ValueError(_unusable(scores))
@@ -52,12 +54,6 @@ def _softmax(scores, temperature):
         # the highest score becomes 0, so a tiny temperature overflows to -inf and never to NaN
         scores = (scores.double() - scores.amax(-1, keepdim=True)) / temperature
     return scores.softmax(-1, dtype=torch.float64)
-
-
-def _top_k(scores, k):
-    """(..., V) -> bool (..., V): exactly k True a row."""
-    order = scores.sort(descending=True, stable=True).indices  # stable, so lower ids come first among equals
-    return torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order[..., :k], True)
 
 
 def _top_p(probs, scores, p):
@@ -78,23 +74,14 @@ def draw(probs, generator=None):
     One random number is used for each row, from `generator` or from PyTorch's own.
     """
     cumulative = probs.cumsum(-1, dtype=torch.float64)  # (B, V), ends in 1, but for rounding
-    u = torch.rand(
-        probs.shape[0], 1, dtype=torch.float64, generator=generator, device=probs.device
-    )  # (B, 1), from 0 up to below 1
+    kind = {"dtype": torch.float64, "device": probs.device}
+    u = torch.rand(len(probs), 1, generator=generator, **kind)  # (B, 1), from 0 up to below 1
     # u is at most 1 - 2**-53, so its product with the whole stays below the whole, in float64 too
     return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)  # (B, 1)
 
 
 def generate(
-    model,
-    ids,
-    max_new_tokens,
-    temperature=1.0,
-    top_k=None,
-    top_p=None,
-    generator=None,
-    stop_token=None,
-    use_cache=True,
+    model, ids, max_new_tokens, temperature=1.0, top_k=None, top_p=None, generator=None, stop_token=None, use_cache=True
 ):
     """Predict, draw, append, repeat.
 
@@ -139,15 +126,13 @@ def _loop(model, ids, max_new_tokens, filters, generator, stop_token, use_cache)
 
 
 def _require_filters(temperature, top_k, top_p):
-    validate.number("temperature", temperature, "a number from 0 (greedy) up")
-    if not 0 <= temperature < math.inf:
-        raise ValueError(f"temperature={temperature} is out of range; give a finite number from 0 (greedy) up.")
+    allowed = "a finite number from 0 (greedy) up"
+    validate.number("temperature", temperature, allowed, lambda value: 0 <= value < math.inf)
     if top_k is not None:
         validate.whole_number("top_k", top_k, otherwise="or None, which keeps all tokens")
     if top_p is not None:
-        validate.number("top_p", top_p, "a number above 0 and up to 1, or None, which keeps all tokens")
-        if not 0 < top_p <= 1:
-            raise ValueError(f"top_p={top_p} is out of range; give a number above 0 and up to 1, or None to keep all.")
+        allowed = "a number above 0 and up to 1, or None, which keeps all tokens"
+        validate.number("top_p", top_p, allowed, lambda value: 0 < value <= 1)
 
 
 def _require_logits(logits):
@@ -172,6 +157,4 @@ def _require_run(model, ids, max_new_tokens, generator, stop_token):
             f"generator is a {type(generator).__name__}; give a torch.Generator, as torch.Generator().manual_seed(0)."
         )
     if stop_token is not None:
-        validate.whole_number("stop_token", stop_token, low=0)
-        if stop_token >= model.config.vocab_size:
-            raise ValueError(f"stop_token={stop_token} is no token; ids go from 0 to {model.config.vocab_size - 1}.")
+        validate.whole_number("stop_token", stop_token, low=0, high=model.config.vocab_size - 1)

@@ -24,14 +24,16 @@ def whole_number(name, value, low=1, otherwise="", high=math.inf):
     return int(value)
 
 
-def number(name, value, allowed):
-    """`value` must be an int or a float, and not NaN; `allowed` says in words what it may be."""
+def number(name, value, allowed, in_range=lambda value: True):
+    """`value` must be an int or a float, not NaN, and in_range(value); `allowed` says in words what it may be."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise wrong_type(name, value, f"give {allowed}")
     if isinstance(value, Integral) and abs(value) > LARGEST_FLOAT:
         raise ValueError(f"{name} is larger than any float; give {allowed}.")
     if math.isnan(value):
         raise ValueError(f"{name} is NaN; give {allowed}.")
+    if not in_range(value):
+        raise ValueError(f"{name}={value} is out of range; give {allowed}.")
 
 
 def flag(name, value):
