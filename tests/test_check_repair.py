@@ -63,16 +63,19 @@ def test_the_line_of_a_slip_is_named_and_the_change_is_not(body, line, word):
 
 
 @pytest.mark.parametrize(
-    ("body", "line"),
+    ("body", "line", "word"),
     [
-        ("return sum(i ^ k for i in range(n))", 2),
-        (LOOP.replace("range(n)", "range(n - 1)") + "return total", 3),
-        (LOOP + "    return total", 3),
-        (LOOP.replace("+=", "=") + "return total", 4),
+        ("return sum(i ^ k for i in range(n))", 2, "is no power"),
+        ("return sum(i**k for i in range(n) if i > n and k > 0)", 2, "the operator `and`"),
+        (LOOP.replace("range(n)", "range(n - 1)") + "return total", 3, "the number 1"),
+        (LOOP + "    return total", 3, "how far in the `return` stands"),
+        (LOOP.replace("+=", "=") + "return total", 4, "the `=`"),
     ],
 )
-def test_loops_and_operators_are_mended_too(body, line):
-    assert f"look    line {line}" in verdict(written(body, "n, k"), _counts, _sum_of_squares)
+def test_loops_and_operators_are_mended_too(body, line, word):
+    look = verdict(written(body, "n, k"), _counts, _sum_of_squares).partition("look    ")[2].splitlines()[0]
+    assert look.startswith(f"line {line}, ")
+    assert word in look
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,7 @@ def test_an_endless_changed_program_is_stopped_by_its_lines(body, monkeypatch):
 
 def test_no_file_is_written_and_no_process_started(tmp_path):
     for act in (
-        lambda: (tmp_path / "new").write_text("x"),
+        lambda: (tmp_path / "new").write_bytes(b"x"),
         lambda: (tmp_path / "kept").unlink(),
         lambda: __import__("subprocess").run(["true"], check=False),
         lambda: __import__("os").system("true"),
@@ -138,11 +141,12 @@ def test_no_file_is_written_and_no_process_started(tmp_path):
         with pytest.raises(limits.Stopped), limits.limits(time.perf_counter() + 5):
             act()
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
-    (tmp_path / "after").write_text("files are written again")
+    (tmp_path / "after").write_text("files are written again", encoding="utf-8")
 
 
 def test_an_import_is_never_stopped_half_way(tmp_path, monkeypatch):
-    (tmp_path / "makes_a_folder.py").write_text("import os\nos.mkdir(os.path.join(os.path.dirname(__file__), 'new'))\n")
+    text = "import os\nos.mkdir(os.path.join(os.path.dirname(__file__), 'new'))\n"
+    (tmp_path / "makes_a_folder.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with limits.limits(time.perf_counter() + 5):
         import makes_a_folder  # noqa: F401
