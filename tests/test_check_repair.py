@@ -52,6 +52,7 @@ LOOP = "total = 0\nfor i in range(n):\n    total += i**k\n"
         ("e = x.exp()\ne = e / e.sum(-1, keepdim=True)", 3, "what is returned"),
         ("e = x.exp()\nreturn x / e.sum(-1, keepdim=True)", 3, "the name `x`"),
         ("e = x.exp()\ne = e / e.sum(-1, keepdim=True)\nreturn e.log()", 4, "the call of `log`"),
+        ("x = x / x.sum(-1, keepdim=True)\nx = x.exp()\nreturn x", 2, "its order with line 3"),
     ],
 )
 def test_the_line_of_a_slip_is_named_and_the_change_is_not(body, line, word):
