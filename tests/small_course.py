@@ -64,14 +64,9 @@ class Project:
         self.started = root / "started.json"
         ours = ("PIP_", "PYTHON", "JUPYTER", "LC_", "LANG", "VIRTUAL_ENV")
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-        self.environment |= {
-            "PIP_CONFIG_FILE": os.devnull,
-            "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": str(wheels),
-            "PIP_RETRIES": "0",
-            "STARTED": str(self.started),
-            "JUPYTER_RUNTIME_DIR": str(root / "runtime"),
-        }
+        pip = {"CONFIG_FILE": os.devnull, "NO_INDEX": "1", "FIND_LINKS": str(wheels), "RETRIES": "0"}
+        self.environment |= {f"PIP_{name}": value for name, value in pip.items()}
+        self.environment |= {"STARTED": str(self.started), "JUPYTER_RUNTIME_DIR": str(root / "runtime")}
 
     def write(self):
         for folder in ["utils", "lessons", "tests"]:
@@ -79,23 +74,17 @@ class Project:
         shutil.copytree(ROOT / "utils/start", self.root / "utils/start")
         for module in ("__init__", "__main__", "environment", "files"):
             shutil.copy(ROOT / "utils" / f"{module}.py", self.root / "utils")
+        requirements = "jupyterlab>=4.6,<4.7\nipykernel>=7,<8\ntorch==2.13.0\ncourse-extra==1.0\n"
         (self.root / "lessons/00_start_here.ipynb").write_text(LESSON, encoding="utf-8")
-        (self.root / "requirements.txt").write_text(
-            "jupyterlab>=4.6,<4.7\nipykernel>=7,<8\ntorch==2.13.0\ncourse-extra==1.0\n", encoding="utf-8"
-        )
+        (self.root / "requirements.txt").write_text(requirements, encoding="utf-8")
         (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n", encoding="utf-8")
         return self
 
     def popen(self, *arguments, python=sys.executable, start=("-m", "utils"), **environment):
-        return subprocess.Popen(
-            [python, *start, *(arguments or ["lab", "--no-browser"])],
-            cwd=environment.pop("cwd", self.root),
-            env={**self.environment, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            start_new_session=True,
-        )
+        command = [python, *start, *(arguments or ["lab", "--no-browser"])]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", "start_new_session": True}
+        options |= {"cwd": environment.pop("cwd", self.root), "env": {**self.environment, **environment}}
+        return subprocess.Popen(command, **options)
 
     def run(self, *arguments, **options):
         process = self.popen(*arguments, **options)
@@ -116,6 +105,11 @@ class Project:
         code, _, err = self.run(*arguments, **options)
         assert code == 1
         return one_sentence(err)
+
+    def require(self, line):
+        """One requirement more."""
+        with (self.root / "requirements.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
 
     def record(self):
         return json.loads(self.started.read_text(encoding="utf-8"))

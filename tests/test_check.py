@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from answers import RIGHT, WRONG
+from written import written
 
 from utils import check
 from utils.check import progress
@@ -20,70 +21,27 @@ from utils.check.engine import Exercise, judge
 from utils.model import GPTConfig
 
 NUMBERS = list(check.EXERCISES)
+every_exercise = pytest.mark.parametrize("number", NUMBERS)
 
 
 def ask(number, answer):
     """The verdict on an answer, or on one for each part of an exercise; a lone one stands for all its parts."""
-    parts = len(check.EXERCISES[number].parts)
-    return getattr(check, "ex_" + number.replace(".", "_"))(
-        *(answer if isinstance(answer, tuple) else [answer] * parts)
-    )
+    answers = answer if isinstance(answer, tuple) else [answer] * len(check.EXERCISES[number].parts)
+    return getattr(check, "ex_" + number.replace(".", "_"))(*answers)
 
 
-def stub(*args):
-    """What a student finds."""
-    ...  # your answer here
+def told(body, **space):
+    """The text of the verdict on an answer to 1.2 with this body."""
+    return ask("1.2", written(body, "x, table", torch=torch, **space)).text
 
 
-def not_implemented(*args):
-    raise NotImplementedError
+def pass_(number="1.2"):
+    verdict = ask(number, RIGHT[number][0])
+    assert verdict.status == "passed"
+    return verdict
 
 
-def constant(*args):
-    return 0
-
-
-def only_a_docstring(*args):
-    """What a student finds, without the dots."""
-
-
-def with_pass(*args):
-    # nothing yet
-    pass
-
-
-def returns_none(*args):
-    """To do."""
-    return None  # noqa: RET501
-
-
-def returns_dots(*args):
-    return ...
-
-
-def returns_three_dots(*args):
-    return ..., ..., ...
-
-
-def said_to_do(*args):
-    raise NotImplementedError("todo")
-
-
-def looks_at_its_input(*args):
-    print("called", args[0], end="")
-    ...
-
-
-def prepared(*args):
-    import torch  # noqa: F401
-
-    result: float  # noqa: F842
-    answer = None  # noqa: F841
-
-
-@functools.cache
-def decorated(*args):
-    pass
+def stub(*args): ...
 
 
 async def empty_async(*args): ...
@@ -97,31 +55,26 @@ class WithMethod:
         pass
 
 
-STUBS = [
-    *(stub, not_implemented, None, ..., only_a_docstring, with_pass, returns_none, returns_dots, returns_three_dots),
-    *(said_to_do, looks_at_its_input, prepared, decorated, torch.no_grad()(stub), empty_async),
-    *(WithMethod().method, WithMethod(), functools.partial(stub, 1)),
+BODIES = [
+    *('"""What a student finds."""\n...  # your answer here', '"""The same."""', "# nothing yet\npass", "return ..."),
+    *("raise NotImplementedError", 'raise NotImplementedError("todo")', '"""To do."""\nreturn None', "return ..., ..."),
+    *('print("called", args[0], end="")\n...', "import torch\nresult: float\nanswer = None"),
 ]
-
-
-def prints_its_result(*args):
-    print(args[0] * 1, end="")
-
-
-def forgets_return(*args):
-    result = args[0] * 1  # noqa: F841
+STUBS = [
+    *(*map(written, BODIES), None, ..., torch.no_grad()(stub), functools.cache(stub), functools.partial(stub, 1)),
+    *(empty_async, WithMethod().method, WithMethod()),
+]
 
 
 def test_an_exercise_is_found_by_its_file_and_has_a_name_and_a_docstring():
     assert sorted(NUMBERS, key=lambda number: [int(part) for part in number.split(".")]) == NUMBERS
-    for number in NUMBERS:
-        name = "ex_" + number.replace(".", "_")
+    for name in ("ex_" + number.replace(".", "_") for number in NUMBERS):
         assert name in dir(check)
         assert getattr(check, name).__name__ == name
-        assert getattr(check, name).__doc__.startswith(f"Exercise {number}: ")
+        assert getattr(check, name).__doc__.startswith(f"Exercise {name[3:].replace('_', '.')}: ")
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@every_exercise
 def test_every_exercise_has_answers_to_try(number):
     file = f"tests/answers/ex_{number.replace('.', '_')}.py"
     assert number in RIGHT, f"exercise {number} has no answers to try: write {file} with RIGHT and WRONG"
@@ -130,15 +83,11 @@ def test_every_exercise_has_answers_to_try(number):
 
 
 def test_every_file_of_answers_belongs_to_an_exercise():
-    assert [number for number in RIGHT if number not in NUMBERS] == []
+    assert set(RIGHT) <= set(NUMBERS)
 
 
-ROWS = [
-    (number, diagnosis, mistake)
-    for number, exercise in check.EXERCISES.items()
-    if hasattr(exercise.probe, "rows")
-    for diagnosis, mistake in exercise.probe.rows()
-]
+PROBES = {number: exercise.probe for number, exercise in check.EXERCISES.items() if hasattr(exercise.probe, "rows")}
+ROWS = [(number, diagnosis, mistake) for number, probe in PROBES.items() for diagnosis, mistake in probe.rows()]
 
 
 @pytest.mark.parametrize(("number", "diagnosis", "mistake"), ROWS, ids=[f"{n} {d[:40]}" for n, d, _ in ROWS])
@@ -167,7 +116,7 @@ def test_wrong_answers_get_their_diagnosis(number, word, answer):
     assert "fault of the course" not in verdict.text
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@every_exercise
 @pytest.mark.parametrize("empty", STUBS)
 def test_an_empty_answer_is_not_attempted_and_shows_the_target(number, empty):
     verdict = ask(number, empty)
@@ -175,57 +124,45 @@ def test_an_empty_answer_is_not_attempted_and_shows_the_target(number, empty):
     assert check.EXERCISES[number].target in verdict.text
 
 
-@pytest.mark.parametrize("attempt", [prints_its_result, forgets_return])
+@pytest.mark.parametrize("attempt", ['print(args[0] * 1, end="")', "result = args[0] * 1"])
 @pytest.mark.parametrize("number", ["0.1", "1.2"])
 def test_an_attempt_without_a_return_is_not_yet(number, attempt):
-    assert "returns None" in ask(number, attempt).text
+    assert "returns None" in ask(number, written(attempt)).text
 
 
 def test_a_called_function_is_told_from_an_empty_one():
     assert "was given None" in ask("1.4", None).text
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@every_exercise
 def test_a_constant_or_a_result_is_not_a_pass(number):
-    assert ask(number, constant).status == "not yet"
+    assert ask(number, written("return 0")).status == "not yet"
     assert "the function itself" in ask(number, torch.zeros(3)).text
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_verdicts_are_deterministic_and_change_no_global_state(number):
-    torch.manual_seed(3)
-    before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate(), torch.is_grad_enabled()
+def state():
+    """All that an answer may set, and a check has to leave as it was."""
+    return (
+        *(torch.get_rng_state().tolist(), np.random.get_state()[1].tolist(), random.getstate()),
+        *(torch.get_default_dtype(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()),
+        *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), vars(torch._tensor_str.PRINT_OPTS).copy()),
+        *(np.geterr(), np.get_printoptions(), sys.getrecursionlimit(), list(warnings.filters)),
+    )
 
+
+@every_exercise
+def test_verdicts_are_deterministic_and_change_no_global_state(number):
     def disturbs(*args):
-        torch.manual_seed(99)
-        np.random.seed(99)
-        random.seed(99)
+        for seed in (torch.manual_seed, np.random.seed, random.seed):
+            seed(99)
         torch.set_default_dtype(torch.float64)
         return torch.rand(3)
 
     with torch.no_grad():
-        texts = {ask(number, disturbs).text for _ in range(2)}
-    assert len(texts) == 1
-    assert torch.equal(before[0], torch.get_rng_state())
-    assert np.array_equal(before[1], np.random.get_state()[1])
-    assert before[2] == random.getstate()
-    assert torch.get_default_dtype() == torch.float32
-    assert torch.is_grad_enabled() == before[3]
-
-
-def settings():
-    return (
-        torch.get_default_dtype(),
-        torch.get_num_threads(),
-        torch.is_grad_enabled(),
-        torch.is_inference_mode_enabled(),
-        torch.are_deterministic_algorithms_enabled(),
-        vars(torch._tensor_str.PRINT_OPTS).copy(),
-        np.geterr(),
-        np.get_printoptions(),
-        sys.getrecursionlimit(),
-        list(warnings.filters),
-    )
+        torch.manual_seed(3)
+        before = state()
+        assert len({ask(number, disturbs).text for _ in range(2)}) == 1
+        assert state() == before
 
 
 def changes_every_setting(x, table):
@@ -241,9 +178,9 @@ def changes_every_setting(x, table):
 
 
 def test_what_an_answer_sets_is_set_back():
-    before = settings()
+    before = state()
     assert ask("1.2", changes_every_setting).status == "passed"
-    assert settings() == before
+    assert state() == before
 
 
 def test_a_verdict_does_not_depend_on_the_notebooks_settings():
@@ -259,11 +196,8 @@ def test_a_verdict_does_not_depend_on_the_notebooks_settings():
 
 
 def test_a_warning_neither_fails_an_answer_nor_fills_the_cell():
-    def answer(x, table):
-        warnings.warn("careful", stacklevel=1)
-        return x @ table.T
-
-    assert ask("1.2", answer).status == "passed"  # pytest makes errors of warnings here
+    # pytest makes errors of warnings here
+    assert told("warnings.warn('careful', stacklevel=1)\nreturn x @ table.T", warnings=warnings).startswith("passed")
 
 
 def fails(x, table):
@@ -280,76 +214,67 @@ def test_an_error_shows_the_students_own_line(answer):
     text = ask("1.2", answer).text
     assert "AttributeError" in text
     assert "  line    return x @ table.transposed()" in text
+    assert "from the notebook" not in text
 
 
-def test_an_error_is_cut_short_and_the_same_each_time():
-    def long(x, table):
-        raise ValueError(object(), "x" * 1000)
+class WithoutWords(Exception):
+    def __str__(self):
+        raise ValueError
 
-    def silent(x, table):
-        raise WithoutWords
 
-    class WithoutWords(Exception):
-        def __str__(self):
-            raise ValueError
-
-    text = ask("1.2", long).text
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("raise ValueError(object(), 'x' * 1000)", "ValueError: (<object object>, 'xxx"),
+        ("raise WithoutWords", "WithoutWords: without a message"),
+        ("raise SystemExit(1)", "SystemExit"),
+        ("raise KeyboardInterrupt", "interrupted"),
+        ("return x @ somewhere.T", "from the notebook: `somewhere`"),
+    ],
+)
+def test_whatever_an_answer_does_the_verdict_is_short_and_the_same_each_time(body, word):
+    texts = {told(body, WithoutWords=WithoutWords, somewhere=torch.ones(5, 4)) for _ in range(2)}
+    assert len(texts) == 1
+    text = texts.pop()
+    assert word in text
     assert len(text) < 400
     assert " at 0x" not in text
-    assert "WithoutWords: without a message" in ask("1.2", silent).text
 
 
-somewhere = torch.ones(5, 4)
+class Endless:
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, x, table):
+        return x @ table.T
 
 
-def test_a_tensor_of_the_notebook_is_named():
-    assert "from the notebook: `somewhere`" in ask("1.2", lambda x, table: x @ somewhere.T).text
-    assert "from the notebook" not in ask("1.2", fails).text
+class Leaves:
+    def __repr__(self):
+        raise SystemExit
 
 
-def test_odd_objects_never_raise_into_the_notebook():
-    class Endless:
-        def __getattr__(self, name):
-            return self
+class Hollow(list):
+    def __len__(self):
+        raise ValueError
 
-        def __call__(self, x, table):
-            return x @ table.T
 
-    class Leaves:
-        def __repr__(self):
-            raise SystemExit
+WHOLE = []
+WHOLE.extend([WHOLE] * 3)
+ODD = [Leaves(), Hollow(), WHOLE, 10**6000, tuple(range(10**4)), torch.zeros(9, device="meta")]
 
-    class Hollow(list):
-        def __len__(self):
-            raise ValueError
 
-    whole = []
-    whole.extend([whole] * 3)
-    for result in (Leaves(), Hollow(), whole, 10**6000, tuple(range(10**4)), torch.zeros(9, device="meta")):
-        for number in ("1.2", "1.3"):
-            verdict = ask(number, lambda *args, result=result: result)
-            assert verdict.status == "not yet"
-            assert len(verdict.text) < 400
+@pytest.mark.parametrize("number", ["1.2", "1.3"])
+@pytest.mark.parametrize("result", ODD, ids=range(len(ODD)))
+def test_odd_objects_never_raise_into_the_notebook(number, result):
+    verdict = ask(number, lambda *args: result)
+    assert verdict.status == "not yet"
+    assert len(verdict.text) < 400
     assert ask("1.2", Endless()).status == "passed"
 
 
-def test_exit_and_interrupt_do_not_leave_the_check():
-    def leaves(*args):
-        raise SystemExit(1)
-
-    def stopped(*args):
-        raise KeyboardInterrupt
-
-    assert "SystemExit" in ask("1.2", leaves).text
-    assert "interrupted" in ask("1.2", stopped).text
-
-
 def test_a_fault_of_the_check_is_never_a_pass():
-    def probe(answer):
-        raise ZeroDivisionError("oops")
-
-    broken = Exercise("target", probe, "meaning", ("hint",))
-    verdict = judge("9.9", broken, lambda: 1)
+    verdict = judge("9.9", Exercise("target", written("raise ZeroDivisionError"), "meaning", ("hint",)), lambda: 1)
     assert verdict.status == "not yet"
     assert "fault of the course" in verdict.text
     progress._checked.pop("9.9")
@@ -357,45 +282,57 @@ def test_a_fault_of_the_check_is_never_a_pass():
 
 def test_a_check_runs_every_case():
     seen = []
-
-    def counting(x):
-        seen.append(x)
-        return x
-
-    Cases(lambda: [(1,), (2,), (3,)], right=lambda x: x)(counting)
+    Cases(lambda: [(1,), (2,), (3,)], right=lambda x: x)(lambda x: seen.append(x) or x)
     assert seen == [1, 2, 3]
-    with pytest.raises(Wrong, match="number is not"):
-        Cases(lambda: [(1,), (2,)], right=lambda x: x)(lambda x: 1 // x)
-    with pytest.raises(Wrong, match="same result in every case"):
-        Cases(lambda: [(1,), (2,)], right=lambda x: x)(lambda x: 1)
+    for wrong, words in [(lambda x: 1 // x, "number is not"), (lambda x: 1, "same result in every case")]:
+        with pytest.raises(Wrong, match=words):
+            Cases(lambda: [(1,), (2,)], right=lambda x: x)(wrong)
 
 
 def test_no_text_reveals_the_answer():
     for exercise in check.EXERCISES.values():
         said = " ".join((exercise.target, exercise.meaning, *exercise.hints))
-        for answer in ("@ table.T", "table.transpose", "model.lm_head.weight = ", ".max()", "numel"):
-            assert answer not in said
+        answers = ("@ table.T", "table.transpose", "model.lm_head.weight = ", ".max()", "numel")
+        assert [answer for answer in answers if answer in said] == []
 
 
-def test_two_functions_are_judged_together():
-    split, merge = RIGHT["2.4"][0]
-    for answer, missing in [((split, stub), "`merge_heads`"), ((stub, merge), "`split_heads`")]:
-        assert f"not attempted: write {missing}, then" in ask("2.4", answer).text
-    assert "write `split_heads` and `merge_heads`, then" in ask("2.4", stub).text
-    assert "was given None; write `merge_heads`" in check.ex_2_4(split).text
-    assert "given a Tensor; give it the function itself" in ask("2.4", (split, torch.ones(1))).text
-    assert "from the notebook: `somewhere`" in ask("2.4", (split, lambda x: somewhere)).text
+SPLIT, MERGE = RIGHT["2.4"][0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ((SPLIT, stub), "not attempted: write `merge_heads`, then"),
+        ((stub, MERGE), "not attempted: write `split_heads`, then"),
+        ((stub, stub), "write `split_heads` and `merge_heads`, then"),
+        ((SPLIT,), "was given None; write `merge_heads`"),
+        ((SPLIT, torch.ones(1)), "given a Tensor; give it the function itself"),
+        ((SPLIT, written("return somewhere", somewhere=torch.ones(5))), "from the notebook: `somewhere`"),
+    ],
+)
+def test_two_functions_are_judged_together(answers, words):
+    assert words in ask("2.4", answers).text
 
 
 PARTS = ("2.3", "2.4", "2.5", "2.6")
 
 
 @pytest.fixture
-def four_parts(monkeypatch):
+def checked(monkeypatch):
+    """A kernel in which nothing was checked yet; call it for another such one."""
+
+    def afresh():
+        monkeypatch.setattr(progress, "_checked", {})
+
+    afresh()
+    return afresh
+
+
+@pytest.fixture
+def four_parts(checked):
     """A kernel in which the four parts of a GPT are passed, each with the first right answer."""
-    monkeypatch.setattr(progress, "_checked", {})
     for number in PARTS:
-        ask(number, RIGHT[number][0])
+        pass_(number)
 
 
 @pytest.mark.parametrize(("number", "answer"), [(number, answer) for number in PARTS for answer in RIGHT[number]])
@@ -409,12 +346,12 @@ def test_a_students_own_parts_make_the_trained_model(four_parts, number, answer)
     assert check.summary().text == "Lesson 02: 4 of 6 exercises passed. Still open: 2.1, 2.2."
 
 
-def test_your_gpt_names_the_parts_that_are_still_open(monkeypatch, four_parts):
-    ask("2.4", (RIGHT["2.4"][0][0], stub))  # the latest verdict counts
+def test_your_gpt_names_the_parts_that_are_still_open(checked, four_parts):
+    ask("2.4", (SPLIT, stub))  # the latest verdict counts
     ask("2.6", WRONG["2.6"][0][1])
     assert check.your_gpt().text.startswith("not attempted: ")
     assert "in this notebook, 2.4, 2.6. Then" in check.your_gpt().text
-    monkeypatch.setattr(progress, "_checked", {})
+    checked()
     assert "2.3, 2.4, 2.5, 2.6" in check.your_gpt().text
 
 
@@ -424,7 +361,7 @@ def test_your_gpt_names_the_parts_that_are_still_open(monkeypatch, four_parts):
         ("2.3", "other logits than the model; the largest difference is", WRONG["2.3"][0][1]),
         ("2.6", "logits of shape (3, 200), and (3, 10, 200) is wanted", lambda *case: RIGHT["2.6"][0](*case)[:, -1]),
         ("2.6", "difference is nan", lambda *case: RIGHT["2.6"][0](*case) * torch.nan),
-        ("2.5", "raised ValueError: too long", lambda x, *parts: refuse(x)),
+        ("2.5", "raised ValueError: too long", written("raise ValueError('too long')")),
     ],
 )
 def test_your_gpt_says_what_is_wrong(four_parts, number, word, answer):
@@ -433,24 +370,18 @@ def test_your_gpt_says_what_is_wrong(four_parts, number, word, answer):
     assert word in check.your_gpt().text
 
 
-def refuse(x):
-    raise ValueError("too long")
-
-
 def test_hints_come_one_at_a_time_and_end_with_the_last():
     check._given.clear()
-    texts = [check.hint("1.2").text for _ in range(4)]
-    assert [text[:11] for text in texts] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Hint 3 of 3"]
-    assert check.hint(1.2).text.startswith("Hint 3 of 3")
+    for number, start in zip(["1.2", "1.2", "1.2", "1.2", 1.2], [1, 2, 3, 3, 3], strict=True):
+        assert check.hint(number).text.startswith(f"Hint {start} of 3")
     assert "1.1, 1.2" in check.hint("7.7").text
     assert "Say which" in check.hint().text
 
 
-def test_the_summary_counts_the_latest_verdicts(monkeypatch):
-    monkeypatch.setattr(progress, "_checked", {})
+def test_the_summary_counts_the_latest_verdicts(checked):
     assert "No exercise" in check.summary().text
-    ask("1.2", RIGHT["1.2"][0])
-    ask("1.1", RIGHT["1.1"][0])
+    pass_("1.2")
+    pass_("1.1")
     ask("1.1", stub)
     assert check.summary().text == "Lesson 01: 1 of 6 exercises passed. Still open: 1.1, 1.3, 1.4, 1.5, 1.6."
     assert "no lesson 77" in check.summary("77").text
@@ -458,100 +389,91 @@ def test_the_summary_counts_the_latest_verdicts(monkeypatch):
 
 
 @pytest.fixture
-def my_work(tmp_path, monkeypatch):
-    """A my_work/ that the checks take for theirs, with no test runner in sight."""
+def my_work(tmp_path, monkeypatch, checked):
+    """The progress file of a my_work/ that the checks take for theirs, with no test runner in sight."""
     monkeypatch.setattr(progress, "MY_WORK", tmp_path)
-    monkeypatch.setattr(progress, "_checked", {})
     monkeypatch.delenv("PYTEST_VERSION")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return tmp_path / ".progress.json"
 
 
-def test_passes_are_kept_in_my_work_for_the_next_day(my_work, monkeypatch):
-    ask("1.2", RIGHT["1.2"][0])
+def kept(file):
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def test_passes_are_kept_in_my_work_for_the_next_day(my_work, checked):
+    pass_()
     ask("1.1", stub)
-    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
-    monkeypatch.setattr(progress, "_checked", {})
+    assert kept(my_work) == {"passed": ["1.2"]}
+    checked()
     assert "1 of 6" in check.summary("01").text
-    assert [path.name for path in my_work.iterdir()] == [".progress.json"]
+    assert list(my_work.parent.iterdir()) == [my_work]
 
 
-def test_a_broken_progress_file_is_set_aside(my_work):
-    (my_work / ".progress.json").write_text("{half", encoding="utf-8")
-    ask("1.2", RIGHT["1.2"][0])
-    assert (my_work / ".progress.broken.json").read_text(encoding="utf-8") == "{half"
-    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
-
-
-@pytest.mark.parametrize("broken", [b"\xff\xfe", b"[]", b'{"passed": "1.1"}', b"[" * 100_000, b""])
-def test_no_content_of_the_file_stops_a_check(my_work, broken):
-    (my_work / ".progress.json").write_bytes(broken)
-    assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
-    assert (my_work / ".progress.broken.json").read_bytes() == broken
-    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {"passed": ["1.2"]}
+@pytest.mark.parametrize("broken", [b"{half", b"\xff\xfe", b"[]", b'{"passed": "1.1"}', b"[" * 100_000, b""])
+def test_a_broken_progress_file_is_set_aside_and_stops_no_check(my_work, broken):
+    my_work.write_bytes(broken)
+    pass_()
+    assert my_work.with_suffix(".broken.json").read_bytes() == broken
+    assert kept(my_work) == {"passed": ["1.2"]}
 
 
 def test_a_pass_is_kept_where_my_work_and_its_file_are_links(my_work, tmp_path_factory, monkeypatch):
     link = tmp_path_factory.mktemp("course") / "my_work"
-    link.symlink_to(my_work)
+    link.symlink_to(my_work.parent)
     monkeypatch.setattr(progress, "MY_WORK", link)
-    (my_work / ".progress.json").symlink_to(my_work / "synchronised.json")
-    (my_work / "synchronised.json").write_text('{"passed": ["1.1"]}', encoding="utf-8")
-    ask("1.2", RIGHT["1.2"][0])
-    assert json.loads((my_work / "synchronised.json").read_text(encoding="utf-8")) == {"passed": ["1.1", "1.2"]}
-    assert (my_work / ".progress.json").is_symlink()
+    synchronised = my_work.with_name("synchronised.json")
+    synchronised.write_text('{"passed": ["1.1"]}', encoding="utf-8")
+    my_work.symlink_to(synchronised)
+    pass_()
+    assert kept(synchronised) == {"passed": ["1.1", "1.2"]}
+    assert my_work.is_symlink()
 
 
 def test_what_else_the_file_holds_is_kept(my_work):
-    (my_work / ".progress.json").write_text('\ufeff{"passed": ["9.9", 7], "name": "Ada"}', encoding="utf-8")
-    ask("1.2", RIGHT["1.2"][0])
-    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8")) == {
-        "passed": ["1.2", "9.9"],
-        "name": "Ada",
-    }
+    my_work.write_text('\ufeff{"passed": ["9.9", 7], "name": "Ada"}', encoding="utf-8")
+    pass_()
+    assert kept(my_work) == {"passed": ["1.2", "9.9"], "name": "Ada"}
 
 
 def test_passes_of_two_kernels_at_once_are_both_kept(my_work):
-    ask("1.2", RIGHT["1.2"][0])
-    # another kernel, which read before our pass
-    (my_work / ".progress.json").write_text('{"passed": ["0.1"]}', encoding="utf-8")
-    ask("1.1", RIGHT["1.1"][0])
-    assert json.loads((my_work / ".progress.json").read_text(encoding="utf-8"))["passed"] == ["0.1", "1.1", "1.2"]
+    pass_()
+    my_work.write_text('{"passed": ["0.1"]}', encoding="utf-8")  # another kernel, which read before our pass
+    pass_("1.1")
+    assert kept(my_work) == {"passed": ["0.1", "1.1", "1.2"]}
 
 
 def test_a_file_that_cannot_be_read_is_left_alone(my_work):
-    (my_work / ".progress.json").mkdir()
-    assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
+    my_work.mkdir()
+    pass_()
     assert "1 of 6" in check.summary("01").text
-    assert [path.name for path in my_work.iterdir()] == [".progress.json"]
+    assert list(my_work.parent.iterdir()) == [my_work]
 
 
-def test_a_folder_that_cannot_be_written_stops_no_check(my_work, monkeypatch):
+@pytest.mark.parametrize("name", ["replace", "getcwd"])  # a locked file; a folder that is gone
+def test_a_folder_that_cannot_be_written_stops_no_check(my_work, monkeypatch, name):
     def refuse(*args, **kwargs):
         raise PermissionError
 
-    for name in ("replace", "getcwd"):  # a locked file; a folder that is gone
-        monkeypatch.setattr("os." + name, refuse)
-        assert ask("1.2", RIGHT["1.2"][0]).status == "passed"
-        assert "1 of 6" in check.summary("01").text
-    assert list(my_work.iterdir()) == []
+    monkeypatch.setattr("os." + name, refuse)
+    pass_()
+    assert "1 of 6" in check.summary("01").text
+    assert list(my_work.parent.iterdir()) == []
 
 
 def test_nothing_is_written_elsewhere_nor_under_pytest(my_work, monkeypatch):
     monkeypatch.setenv("PYTEST_VERSION", "9")
-    ask("1.2", RIGHT["1.2"][0])
+    pass_()
     monkeypatch.delenv("PYTEST_VERSION")
-    (my_work / "elsewhere").mkdir()
-    monkeypatch.chdir(my_work / "elsewhere")
-    ask("1.2", RIGHT["1.2"][0])
-    assert not list(my_work.rglob(".progress*"))
+    elsewhere = my_work.with_name("elsewhere")
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    pass_()
+    assert list(my_work.parent.rglob("*")) == [elsewhere]
 
 
 def test_verdicts_escape_html():
-    def answer(x, table):
-        raise ValueError("<b>bold</b>")
-
-    shown = ask("1.2", answer)._repr_html_()
+    shown = ask("1.2", written("raise ValueError('<b>bold</b>')"))._repr_html_()
     assert "&lt;b&gt;bold&lt;/b&gt;" in shown
     assert "<b>" not in shown
 
@@ -585,25 +507,25 @@ def test_differences_are_named(result, want, word):
     assert differs(want, want) is None
 
 
-def test_names_of_any_make_are_compared():
+def test_names_and_dicts_are_compared_by_what_they_hold():
     assert same(np.str_("a"), "a")
-    assert not same(np.str_("a"), "b")
-    assert not same("None", None)
-    assert not same("1", 1)
-
-
-def test_dicts_are_compared_by_what_they_hold():
     assert same({"a": 1, "b": None}, {"b": None, "a": 1.0})
-    assert not same({"a": 1}, {"a": 2})
-    assert not same({"a": 1}, {"a": 1, "b": None})
+    unequal = [(np.str_("a"), "b"), ("None", None), ("1", 1), ({"a": 1}, {"a": 2}), ({"a": 1}, {"a": 1, "b": None})]
+    assert [pair for pair in unequal if same(*pair)] == []
 
 
-def test_brief_values_stay_brief():
-    assert brief(torch.eye(2)) == "[[1., 0.], [0., 1.]]"
-    assert brief(torch.zeros(9, 9)) == "Tensor of shape (9, 9)"
-    assert brief(1 / 3) == "0.333333"
-    assert len(brief("x" * 500)) < 90
-    assert brief([torch.ones(2), np.float32(0.5)]) == "[[1., 1.], 0.5]"
-    assert brief(np.array([10.0, 0.09])) == "[10., 0.09]"
-    assert brief(object()) == "an object"
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (torch.eye(2), "[[1., 0.], [0., 1.]]"),
+        (torch.zeros(9, 9), "Tensor of shape (9, 9)"),
+        (1 / 3, "0.333333"),
+        ("x" * 500, "a str"),
+        ([torch.ones(2), np.float32(0.5)], "[[1., 1.], 0.5]"),
+        (np.array([10.0, 0.09]), "[10., 0.09]"),
+        (object(), "an object"),
+    ],
+)
+def test_brief_values_stay_brief(value, shown):
+    assert brief(value) == shown
     assert brief(GPTConfig(10, 4, 2, 1, 2, tied=False)).endswith("n_embd=2, n_layer=1, n_head=2, tied=False)")

@@ -37,38 +37,29 @@ def unmet(tmp_path, text):
     return unmet_requirements(path)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "torch==2.13.0",
-        "torch==2.13",
-        "torch >= 2.9, < 3   # a comment",
-        "numpy>=2.4,<2.5",
-        "tqdm==4.70.0",
-        "psutil>=7,<8",
-        "numpy",
-        "-e .",
-        "# only a comment",
-        "",
-    ],
-)
-def test_met(tmp_path, installed, line):
-    assert unmet(tmp_path, line) == []
+MET = [
+    *("torch==2.13.0", "torch==2.13", "torch >= 2.9, < 3   # a comment", "numpy>=2.4,<2.5", "tqdm==4.70.0"),
+    *("psutil>=7,<8", "numpy", "-e .", "# only a comment", ""),
+]
+UNMET = {
+    "torch==2.9.1": "torch 2.13.0+cpu is installed, ==2.9.1 is wanted",
+    "numpy>=2.5,<3": "numpy 2.4.6 is installed, >=2.5,<3 is wanted",
+    "numpy>=2,<2.4.6": "numpy 2.4.6 is installed, >=2,<2.4.6 is wanted",
+    "numpy>=2.10": "numpy 2.4.6 is installed, >=2.10 is wanted",
+    "ruff>=0.17": "ruff is not installed, >=0.17 is wanted",
+    "ruff  # any": "ruff is not installed, any version is wanted",
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("torch==2.9.1", "torch 2.13.0+cpu is installed, ==2.9.1 is wanted"),
-        ("numpy>=2.5,<3", "numpy 2.4.6 is installed, >=2.5,<3 is wanted"),
-        ("numpy>=2,<2.4.6", "numpy 2.4.6 is installed, >=2,<2.4.6 is wanted"),
-        ("numpy>=2.10", "numpy 2.4.6 is installed, >=2.10 is wanted"),
-        ("ruff>=0.17", "ruff is not installed, >=0.17 is wanted"),
-        ("ruff  # any", "ruff is not installed, any version is wanted"),
-    ],
-)
-def test_unmet_is_said(tmp_path, installed, line, sentence):
-    assert unmet(tmp_path, line) == [sentence]
+def test_what_is_met_is_silent_and_what_is_not_is_said(tmp_path, installed):
+    assert [line for line in MET if unmet(tmp_path, line)] == []
+    assert unmet(tmp_path, "\n".join([*MET, *UNMET])) == list(UNMET.values())
+
+
+def touch(*paths):
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
 
 
 @pytest.mark.parametrize("line", ["torch~=2.13", "torch!=2.12", "a; python_version < '3'", "-r other.txt", "a[b]"])
@@ -77,13 +68,9 @@ def test_other_lines_are_refused(tmp_path, line):
         unmet(tmp_path, line)
 
 
-def test_the_projects_own_files_can_be_read():
-    for name in ["requirements.txt", "tests/requirements.txt"]:
-        assert unmet_requirements(environment.ROOT / name) == []
-
-
 @pytest.mark.parametrize("name", ["requirements.txt", "tests/requirements.txt"])
-def test_requirements_are_bounded_and_name_users_that_exist(name):
+def test_requirements_are_met_and_bounded_and_name_users_that_exist(name):
+    assert unmet_requirements(environment.ROOT / name) == []
     text = (environment.ROOT / name).read_text(encoding="utf-8")
     for line in text.splitlines():
         requirement, _, comment = line.partition("#")
@@ -120,11 +107,8 @@ def test_a_half_removed_package_is_not_installed(tmp_path, monkeypatch):
     assert environment.installed_version("half") is None
 
 
-def test_ready(root):
-    assert environment_line() == READY
-
-
 def test_what_is_missing_is_said_with_what_mends_it(root, installed, monkeypatch):
+    assert environment_line() == READY
     installed.update(torch="2.9.1", numpy="1.26.4")
     line = environment_line()
     assert line.startswith("Not ready: torch 2.9.1 is installed, ==2.13.0 is wanted (and 1 more)")
@@ -137,26 +121,18 @@ def test_a_kernel_of_another_python_is_said(root, installed):
     del installed["torch"]
     (root / ".venv").mkdir()
     assert "torch is not installed" in environment_line()  # an unfinished .venv is no better
-    (root / ".venv/lab.stamp").touch()
+    touch(root / ".venv/lab.stamp")
     assert "another Python" in environment_line()
     assert sys.prefix in environment_line()
 
 
 @pytest.mark.parametrize("files", [["utils.py"], ["utils/__init__.py", "utils/model.py"]])
 def test_the_first_cell_names_what_hides_the_courses_utils(files, tmp_path):
-    for file in files:
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).touch()
+    touch(*(tmp_path / file for file in files))
     lesson = json.loads((environment.ROOT / "lessons/00_start_here.ipynb").read_text(encoding="utf-8"))
     first = next("".join(cell["source"]) for cell in lesson["cells"] if cell["cell_type"] == "code")
-    done = subprocess.run(
-        [sys.executable, "-c", first],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(environment.ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    setting = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(environment.ROOT)}, "encoding": "utf-8"}
+    done = subprocess.run([sys.executable, "-c", first], capture_output=True, check=False, **setting)
     hides = rf"{tmp_path}/utils[\w./]* hides the course's utils[\w.]*: rename it, then restart the kernel\.\n"
     assert done.stdout == ""
     assert re.fullmatch(hides, done.stderr)
@@ -171,14 +147,12 @@ def test_nobody_is_told_to_close_a_hubs_jupyterlab(root, installed, monkeypatch)
 
 def test_two_openmp_runtimes_are_said(root, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(root))
-    ours = ["Library/bin/libiomp5md.dll", "Lib/site-packages/torch/lib/libiomp5md.dll"]
-    for name in ours:
-        (root / name).parent.mkdir(parents=True)
-        (root / name).touch()
+    ours = [root / "Library/bin/libiomp5md.dll", root / "Lib/site-packages/torch/lib/libiomp5md.dll"]
+    touch(*ours)
     assert environment_line() == READY
     monkeypatch.setattr(sys, "platform", "win32")
     assert "OpenMP" in environment_line()
-    (root / ours[0]).unlink()
+    ours[0].unlink()
     assert environment_line() == READY
 
 

@@ -21,8 +21,7 @@ pytest_plugins = ["small_course_fixtures"]
 
 
 def test_changed_requirements_are_installed(opened):
-    with (opened.root / "requirements.txt").open("a", encoding="utf-8") as file:
-        file.write("course-tests==1.0\n")
+    opened.require("course-tests==1.0")
     assert "course_tests-1.0" in opened.lab().replace("course-tests-1.0", "course_tests-1.0")
     assert "2/3" not in opened.lab()
 
@@ -126,8 +125,7 @@ def test_pip_settings_for_other_work_do_not_reach_the_environment(opened, name, 
 
 def test_where_packages_come_from_is_taken_from_the_users_pip_settings(opened, tmp_path):
     opened.forget()
-    wheels = opened.environment.pop("PIP_FIND_LINKS")
-    del opened.environment["PIP_NO_INDEX"]
+    wheels, _ = (opened.environment.pop(name) for name in ("PIP_FIND_LINKS", "PIP_NO_INDEX"))
     settings = f"[global]\nfind-links = /nowhere\nno-index = true\n[install]\nfind-links =\n  {wheels}\n"
     (tmp_path / "pip.conf").write_text(settings, encoding="utf-8")
     assert "2/3" in opened.lab(PIP_CONFIG_FILE=str(tmp_path / "pip.conf"), PIP_EXTRA_INDEX_URL="")
@@ -136,9 +134,9 @@ def test_where_packages_come_from_is_taken_from_the_users_pip_settings(opened, t
 
 def test_packages_that_the_user_put_on_pythons_path_do_not_reach_the_environment(opened, tmp_path):
     opened.forget()
-    (tmp_path / "mine/course_extra-0.9.dist-info").mkdir(parents=True)
-    text = "Metadata-Version: 2.1\nName: course_extra\nVersion: 0.9\n"
-    (tmp_path / "mine/course_extra-0.9.dist-info/METADATA").write_text(text, encoding="utf-8")
+    info = tmp_path / "mine/course_extra-0.9.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: course_extra\nVersion: 0.9\n", encoding="utf-8")
     mine = {"PYTHONPATH": str(tmp_path / "mine"), "PYTHONHOME": sys.base_prefix}
     assert "2/3" in opened.lab(**mine)
     assert "2/3" not in opened.lab(**mine)
@@ -173,8 +171,7 @@ def test_no_network(opened):
 
 
 def test_a_package_that_does_not_exist(opened):
-    with (opened.root / "requirements.txt").open("a", encoding="utf-8") as file:
-        file.write("course-absent==9\n")
+    opened.require("course-absent==9")
     sentence = opened.fails()
     assert "No matching distribution found for course-absent==9" in sentence
     assert str(opened.venv / "install.log") in sentence
@@ -190,26 +187,31 @@ def test_disk_full(bare, small_disk):
     bare.lab()
 
 
-def test_too_little_space_to_begin(tmp_path, wheels, small_disk):
-    (tmp_path / "small").mkdir()
-    small_disk(tmp_path / "small", "size=50m")
-    project = Project(tmp_path / "small/course", wheels).write()
+@pytest.fixture
+def on_small_disk(tmp_path, wheels, small_disk):
+    """A course that was never opened, on a disk of its own of this size."""
+
+    def make(size):
+        (tmp_path / "small").mkdir()
+        small_disk(tmp_path / "small", f"size={size}")
+        return Project(tmp_path / "small/course", wheels).write()
+
+    return make
+
+
+def test_too_little_space_to_begin(on_small_disk):
+    project = on_small_disk("50m")
     assert f"needs {install.NEED}" in project.fails()
     assert not project.venv.exists()
 
 
-def test_little_space_is_no_refusal(tmp_path, wheels, small_disk):
-    (tmp_path / "small").mkdir()
-    small_disk(tmp_path / "small", "size=3g")
-    project = Project(tmp_path / "small/course", wheels).write()
-    assert "3.2 GB are free: torch for GPUs may need about 8 GB" in project.lab()
+def test_little_space_is_no_refusal(on_small_disk):
+    assert "3.2 GB are free: torch for GPUs may need about 8 GB" in on_small_disk("3g").lab()
 
 
-def test_a_folder_that_is_not_writable(tmp_path, wheels, small_disk):
-    (tmp_path / "small").mkdir()
-    small_disk(tmp_path / "small", "size=3g")
-    project = Project(tmp_path / "small/course", wheels).write()
-    subprocess.run(["mount", "-o", "remount,ro", tmp_path / "small"], check=True)
+def test_a_folder_that_is_not_writable(on_small_disk):
+    project = on_small_disk("3g")
+    subprocess.run(["mount", "-o", "remount,ro", project.root.parent], check=True)
     assert "not writable" in project.fails(PYTHONDONTWRITEBYTECODE="1")
 
 
@@ -222,10 +224,7 @@ def test_a_folder_that_is_not_writable(tmp_path, wheels, small_disk):
         ("/usr/bin/python3: No module named venv", "python3-venv"),
         ("[Errno 13] Permission denied: '/srv/course/.venv'", "not writable"),
         ("[WinError 5] Zugriff verweigert: '.venv'", "not writable"),
-        (
-            "ERROR: [Errno 2] No such file\nHINT: … Windows Long Path support enabled",
-            "path of this folder",
-        ),
+        ("ERROR: [Errno 2] No such file\nHINT: … Windows Long Path support enabled", "path of this folder"),
         ("[WinError 206] Der Dateiname oder die Erweiterung ist zu lang", "path of this folder"),
         ("WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(…)'", "network"),
         ("pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool(…): Read timed out.", "network"),

@@ -67,9 +67,7 @@ def test_the_students_file_stays_as_it_is(course):
     mine = (course / "my_work" / NAME).read_bytes()
     assert start(course) == []
     write(course / "lessons" / NAME, "second edition")
-    lines = start(course)
-    assert len(lines) == 1
-    assert NEW in lines[0]
+    assert [NEW in line for line in start(course)] == [True]
     assert start(course) == []
     assert (course / "my_work" / NAME).read_bytes() == mine
     assert edition_of(course / "my_work" / NEW) == edition_of(course / "lessons" / NAME)
@@ -82,26 +80,21 @@ def test_clocks_never_matter(course):
     assert start(course) == []
 
 
-def test_other_outputs_are_no_new_edition(course):
+@pytest.mark.parametrize(
+    ("editions", "arrived"),
+    [
+        ([("first edition", "another machine's output")], set()),
+        ([("second edition", ""), ("first edition", "")], {NEW}),  # an old one that returns is known
+        ([("second edition", ""), ("third edition", "")], {NEW, "01_tokens (new edition 2).ipynb"}),
+    ],
+)
+def test_each_new_edition_arrives_once_under_a_free_name(course, editions, arrived):
     start(course)
-    write(course / "lessons" / NAME, "first edition", output="another machine's")
-    assert start(course) == []
-
-
-def test_an_old_edition_that_returns_is_known(course):
-    start(course)
-    write(course / "lessons" / NAME, "second edition")
-    start(course)
-    write(course / "lessons" / NAME, "first edition")
-    assert start(course) == []
-
-
-def test_a_third_edition_takes_the_next_free_name(course):
-    start(course)
-    for edition in ["second", "third"]:
-        write(course / "lessons" / NAME, edition)
+    before = set(files(course / "my_work"))
+    for source, output in editions:
+        write(course / "lessons" / NAME, source, output=output)
         start(course)
-    assert {NEW, "01_tokens (new edition 2).ipynb"} < set(files(course / "my_work"))
+    assert set(files(course / "my_work")) - before == arrived
 
 
 def test_a_deleted_lesson_comes_back(course):
@@ -110,21 +103,24 @@ def test_a_deleted_lesson_comes_back(course):
     assert start(course) == ["1 lesson copied to my_work/"]
 
 
-def test_a_file_that_was_there_before_us_is_kept(course):
-    write(course / "my_work" / NAME, "first edition", output="mine")  # the lesson, copied by hand and run
-    (course / "my_work/02_next.ipynb").write_text("no notebook", encoding="utf-8")
-    lines = start(course)
-    assert len(lines) == 1
-    assert "02_next (new edition).ipynb" in lines[0]
-    assert (course / "my_work/02_next.ipynb").read_text(encoding="utf-8") == "no notebook"
-    assert NEW not in files(course / "my_work")
-
-
-def test_an_empty_file_is_a_file(course):
-    (course / "my_work").mkdir()
-    (course / "my_work" / NAME).touch()
-    start(course)
-    assert (course / "my_work" / NAME).read_bytes() == b""
+@pytest.mark.parametrize(
+    ("name", "content", "beside"),
+    [
+        (NAME, "", NEW),
+        ("02_next.ipynb", "no notebook", "02_next (new edition).ipynb"),
+        (NAME, '{"cells": [{"cell_type": "code", "source": ["first edition"], "outputs": ["mine"]}]}', None),
+        (".progress.json", "mine", None),
+    ],
+)
+def test_a_file_that_was_there_before_us_is_kept(course, name, content, beside):
+    mine = course / "my_work" / name
+    mine.parent.mkdir()
+    mine.write_text(content, encoding="utf-8")
+    said = [line for line in start(course) if "new edition" in line]
+    assert len(said) == bool(beside)
+    assert all(beside in line for line in said)
+    assert mine.read_text(encoding="utf-8") == content
+    assert set(files(mine.parent)) == {".editions.json", NAME, "02_next.ipynb", name} | {beside} - {None}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"01_tokens.ipynb": 5}', "\udcff"])
@@ -148,13 +144,6 @@ def test_links_stay_links_to_where_the_student_put_the_files(course, tmp_path_fa
     assert (there / ".editions.json").is_symlink()
     assert set(json.loads((there / "record.json").read_text(encoding="utf-8"))) == {NAME, "02_next.ipynb"}
     assert start(course) == []
-
-
-def test_the_progress_file_is_left_alone(course):
-    (course / "my_work").mkdir()
-    (course / "my_work/.progress.json").write_text("mine", encoding="utf-8")
-    start(course)
-    assert (course / "my_work/.progress.json").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_file_that_appears_meanwhile_wins(course, monkeypatch):

@@ -46,7 +46,9 @@ def call(function, *args, in_place=False):
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # exit() too
-        raise Unclear(f"your function raised {reason(error)}", _where(error, args)) from None
+        line = _students_line(error)
+        where = (f"\n  line    {line}" if line else "") + f"\n  input   {shown_inputs(args)}"
+        raise Unclear(f"your function raised {reason(error)}", where) from None
     if inspect.iscoroutine(result):
         result.close()  # or Python warns that it was never awaited
         raise Wrong("your function is an `async def`, so calling it does not run it; write a plain `def`.")
@@ -57,10 +59,8 @@ def call(function, *args, in_place=False):
         raise Wrong(left[0])
     for name, now, was in zip(names_of(function, len(args)), given, args, strict=True):
         if not same(now, was):
-            raise Wrong(
-                f"your function changes `{name}` in place, as `x += …` does and `x = x + …` does not; "
-                "leave it as it was."
-            )
+            how = "in place, as `x += …` does and `x = x + …` does not; leave it as it was."
+            raise Wrong(f"your function changes `{name}` {how}")
     return result
 
 
@@ -90,12 +90,6 @@ def names_of(function, count) -> list[str]:
     except (TypeError, ValueError):  # no signature, as some functions of torch
         names = []
     return [*names, *(f"argument {number}" for number in range(len(names) + 1, count + 1))]
-
-
-def _where(error, args):
-    line = _students_line(error)
-    where = f"\n  line    {line}" if line else ""
-    return f"{where}\n  input   {shown_inputs(args)}"
 
 
 def reason(error) -> str:

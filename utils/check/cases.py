@@ -95,9 +95,11 @@ class InTurn:
             probe(*answers)
 
     def agrees(self, *answers) -> bool:
+        """Whether the answers are right in every case of those probes that compare cases."""
         return all(probe.agrees(*answers) for probe in self.probes if hasattr(probe, "agrees"))
 
     def rows(self) -> Iterator[tuple[str, Callable]]:
+        """Each diagnosis of these probes with a function that must get it."""
         for probe in self.probes:
             yield from probe.rows() if hasattr(probe, "rows") else ()
 
@@ -146,8 +148,7 @@ def _apart(result, want):
     yours, wanted = brief(result), brief(want)
     if yours != wanted:
         return yours, wanted
-    place = first_difference(result, want)
-    if place:  # large ones: where they part
+    if place := first_difference(result, want):  # large ones: where they part
         where, ours, theirs = place
         return f"{brief(ours, 8)} at {where}, the first that differs", f"{brief(theirs, 8)} there"
     return brief(result, 8), brief(want, 8)

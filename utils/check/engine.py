@@ -1,6 +1,7 @@
 """How a check reaches its verdict: an exercise's probe judges the student's function, and what it cannot explain is
 looked for in the source."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -72,7 +73,8 @@ def _judged(exercise, answers):
     answers = (*answers, *[None] * (len(names) - len(answers)))
     if len(answers) > len(names):
         raise Wrong(f"the check was given {len(answers)} answers, and it takes {len(names)}.")
-    missing = [name for name, answer in zip(names, answers, strict=True) if _is_missing(answer)]
+    empty = [answer is None or answer is Ellipsis or is_stub(answer) for answer in answers]
+    missing = list(itertools.compress(names, empty))
     if missing:
         text = f"write {' and '.join(missing)}, then run this cell again."
         if any(answer is None for answer in answers):
@@ -80,9 +82,8 @@ def _judged(exercise, answers):
         return NOT_ATTEMPTED, f"{text}\n{exercise.target}"
     for answer in answers:
         if not callable(answer):
-            raise Wrong(
-                f"the check was given {a_kind(answer)}; give it the function itself, its name without brackets."
-            )
+            how = "give it the function itself, its name without brackets."
+            raise Wrong(f"the check was given {a_kind(answer)}; {how}")
     try:
         with isolated():
             exercise.probe(*answers)
@@ -103,7 +104,3 @@ def _require_without(exercise, answers):
     used = [name for name in exercise.without for answer in answers if name in names_used(answer)]
     if used:
         raise Wrong(f"the result is right, and it comes from `{used[0]}`; the exercise asks for it without.")
-
-
-def _is_missing(answer):
-    return answer is None or answer is Ellipsis or is_stub(answer)

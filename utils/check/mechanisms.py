@@ -15,12 +15,11 @@ def cause(run, terms=None) -> str | None:
 
     run: a cases.Run that holds at least one wrong result. terms: those of a counting exercise.
     """
-    found = terms.explain(run.arguments, run.results) if terms else None
-    if found:
+    if terms and (found := terms.explain(run.arguments, run.results)):
         return found
     names = [name for name in unused(run) if name not in inputs_read(run.function)]
-    named, them = " and ".join(f"`{name}`" for name in names), "it" if len(names) == 1 else "them"
-    verb = "is" if len(names) == 1 else "are"
+    named = " and ".join(f"`{name}`" for name in names)
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
     return f"{named} {verb} not used: your result does not change with {them}." if names else None
 
 
@@ -91,20 +90,18 @@ def _varied(value) -> tuple:
         turned[0] = turned[-1]  # no mere change of order, to which a mean is blind
         turned = turned.reshape(value.shape)
         return (turned * 1.5 + 0.25 if value.is_floating_point() else turned,)
-    if isinstance(value, np.ndarray) and value.size:
-        turned = np.roll(value, 1)
-        return (turned * 1.5 + 0.25 if value.dtype.kind == "f" else turned,)
-    return ()
+    return tuple(other.numpy() for other in _varied(torch.tensor(value))) if isinstance(value, np.ndarray) else ()
 
 
 def right_for_some(run) -> str | None:
     """The diagnosis of a function that is right for one row, or one shape, and not for several."""
-    shapes = [_shape(args) for args in run.arguments]
+    arrays = [[a for a in args if isinstance(a, (torch.Tensor, np.ndarray)) and a.ndim] for args in run.arguments]
+    shapes = [tuple(first[0].shape) if first else None for first in arrays]
     if None in shapes:
         return None
     seen = [run.seen(case) for case in range(len(shapes))]
-    right = [shape for shape, wrong in zip(shapes, seen, strict=True) if not wrong]
-    wrong = [shape for shape, wrong in zip(shapes, seen, strict=True) if wrong]
+    right = [shape for shape, text in zip(shapes, seen, strict=True) if not text]
+    wrong = [shape for shape, text in zip(shapes, seen, strict=True) if text]
     problem = next(text for text in seen if text).removesuffix(".") + "."
     if not right:
         return None
@@ -113,8 +110,3 @@ def right_for_some(run) -> str | None:
     if all(shape[:1] == (1,) for shape in right) and all(len(shape) > 1 and shape[0] > 1 for shape in wrong):
         return f"right for one row; in a batch of {wrong[0][0]} {problem}"
     return None
-
-
-def _shape(args):
-    """The shape of the first tensor or array among the arguments; None if there is none with an axis."""
-    return next((tuple(a.shape) for a in args if isinstance(a, (torch.Tensor, np.ndarray)) and a.ndim), None)

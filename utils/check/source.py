@@ -23,34 +23,34 @@ def is_stub(answer) -> bool:
 
 def note(*answers) -> str:
     """A line on tensors that functions take from the notebook where they should take their inputs; "" if none."""
-    found = {name for answer in answers for name in _tensors_read(answer)}
+    found = {name for answer in answers for name in _found_in(answer, _tensors_read)}
     named = ", ".join(f"`{name}`" for name in sorted(found)[:3])
     return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
 
 
 def names_used(answer) -> set[str]:
     """The names that a function reads: of the notebook, of modules, of objects; empty where there is no bytecode."""
-    try:
-        return set(plain(answer).__code__.co_names)
-    except Exception:  # a built-in function
-        return set()
+    return _found_in(answer, lambda function: function.__code__.co_names)
 
 
 def inputs_read(answer) -> set[str]:
     """The names of its own inputs that a function reads anywhere; empty where there is no bytecode."""
-    try:
-        steps = [step.argval for step in dis.get_instructions(plain(answer)) if step.opname.startswith("LOAD_")]
-    except Exception:  # a built-in function
-        return set()
-    return {name for value in steps for name in (value if isinstance(value, tuple) else (value,)) if type(name) is str}
+    loaded = _found_in(answer, lambda function: _loaded(function, "LOAD_"))
+    return {name for value in loaded for name in (value if isinstance(value, tuple) else (value,)) if type(name) is str}
 
 
-def _tensors_read(answer):
+def _tensors_read(function):
+    return [name for name in _loaded(function, "LOAD_GLOBAL") if isinstance(function.__globals__.get(name), VALUES)]
+
+
+def _loaded(function, kind):
+    return [step.argval for step in dis.get_instructions(function) if step.opname.startswith(kind)]
+
+
+def _found_in(answer, read):
     try:
-        function = plain(answer)
-        read = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
-        return {name for name in read if isinstance(function.__globals__.get(name), VALUES)}
-    except Exception:  # no bytecode to read, such as a built-in function
+        return set(read(plain(answer)))
+    except Exception:  # no bytecode to read, such as a built-in function's
         return set()
 
 

@@ -31,8 +31,6 @@ SCALES = {
     "the fraction stands on its head: the part is divided by the whole.": None,
     "the sign is turned.": -1,
 }
-
-
 ALTERNATIVES = 2  # more slips that give one number say nothing
 
 
@@ -82,51 +80,43 @@ class Terms:
 
     def _kinds(self, names) -> Iterator[tuple[str, list[tuple[str, Callable]]]]:
         """(sentence, [(names, table of terms -> what the slip makes of them)]) for each kind, the simplest first."""
-        total, pairs = self._total, list(itertools.combinations(names, 2))
-        yield "missing here: {}.", [(n, lambda t, n=n: total(_without(t, n))) for n in names]
-        yield "counted twice: {}.", [(n, lambda t, n=n: total(_times(t, n, 2))) for n in names]
-        yield "counted once, and it comes several times: {}.", [(n, lambda t, n=n: total(_once(t, n))) for n in names]
-        yield "this is one part of it: {}.", [(n, lambda t, n=n: math.prod(t[n])) for n in names]
-        for sentence, factor in SCALES.items():
-            yield sentence, [("", lambda t, factor=factor: _scaled(total(t), factor))]
-        yield (
-            "counted once, and all of it comes several times: {}.",
-            [("what a layer holds", lambda t: total(_once(t, *t)))],
-        )
-        yield "missing here: {}.", [(" and ".join(p), lambda t, p=p: total(_without(t, *p))) for p in pairs]
+
+        def twice(table, *names):
+            return _times(table, 2, *names)
+
+        def slips(change, some, named=_listed):
+            return [(named(each), lambda table, each=each: self._total(change(table, *each))) for each in some]
+
+        one, two, three = (list(itertools.combinations(names, count)) for count in (1, 2, 3))
         swaps = list(itertools.permutations(names, 2))
-        yield (
-            "one thing stands in place of another: {}.",
-            [(f"{other} for {name}", lambda t, a=name, b=other: total({**t, a: t[b]})) for name, other in swaps],
-        )
-        yield (
-            "counted too often: {}.",
-            [(name, lambda t, a=name, b=other: total(_times(t, a, t[b][0]))) for name, other in swaps],
-        )
-        yield (
-            "only these two are counted: {}.",
-            [(" and ".join(p), lambda t, p=p: total({n: t[n] for n in p})) for p in pairs],
-        )
-        yield (
-            "counted twice: {}.",
-            [(" and ".join(p), lambda t, p=p: total(_times(_times(t, p[0], 2), p[1], 2))) for p in pairs],
-        )
-        yield (
-            "missing here: {}.",
-            [
-                (f"{a}, {b} and {c}", lambda t, three=(a, b, c): total(_without(t, *three)))
-                for a, b, c in itertools.combinations(names, 3)
-            ],
-        )
+        yield "missing here: {}.", slips(_without, one)
+        yield "counted twice: {}.", slips(twice, one)
+        yield "counted once, and it comes several times: {}.", slips(_once, one)
+        yield "this is one part of it: {}.", [(n, lambda table, n=n: math.prod(table[n])) for n in names]
+        for sentence, factor in SCALES.items():
+            yield sentence, [("", lambda table, factor=factor: _scaled(self._total(table), factor))]
+        all_once = slips(_once, [names], lambda _: "what a layer holds")
+        yield "counted once, and all of it comes several times: {}.", all_once
+        yield "missing here: {}.", slips(_without, two)
+        replaced = slips(lambda t, name, other: t | {name: t[other]}, swaps, lambda pair: " for ".join(pair[::-1]))
+        yield "one thing stands in place of another: {}.", replaced
+        too_often = slips(lambda t, name, other: _times(t, t[other][0], name), swaps, lambda pair: pair[0])
+        yield "counted too often: {}.", too_often
+        yield "only these two are counted: {}.", slips(lambda t, *names: {name: t[name] for name in names}, two)
+        yield "counted twice: {}.", slips(twice, two)
+        yield "missing here: {}.", slips(_without, three)
+
+
+def _listed(names):
+    return " and ".join([", ".join(names[:-1]), names[-1]][-len(names) :])
 
 
 def _without(table, *names):
     return {name: pair for name, pair in table.items() if name not in names}
 
 
-def _times(table, name, factor):
-    times, size = table[name]
-    return {**table, name: (times * factor, size)}
+def _times(table, factor, *names):
+    return table | {name: (table[name][0] * factor, table[name][1]) for name in names}
 
 
 def _once(table, *names):

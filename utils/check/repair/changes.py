@@ -8,7 +8,7 @@ import copy
 from collections.abc import Iterator
 
 from utils.check.repair import uses, values
-from utils.check.repair.nodes import called, with_fields
+from utils.check.repair.nodes import called, exchanged, with_fields
 
 
 def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, int, str, ast.FunctionDef]]:
@@ -19,15 +19,14 @@ def changes(tree: ast.FunctionDef) -> Iterator[tuple[int, int, str, ast.Function
     yield from _ends(tree)
     nodes = list(ast.walk(tree))
     outer = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
-    names = _names(tree)
+    names, heads = _names(tree), _of_heads(nodes)
     for rule in (*SWAPPING, *ADDING):
         for node in nodes:
-            if node is tree or _is_annotation(node, outer):
-                continue
-            for what, new in rule(node, outer.get(id(node)), names):
+            skipped = node is tree or id(node) in heads
+            for what, new in () if skipped else rule(node, outer.get(id(node)), names):
                 yield rule in ADDING, _line(node, outer), what, _replaced(tree, node, new, outer)
         if rule is SWAPPING[-1]:
-            yield from _orders(tree)
+            yield from _orders(tree, nodes, outer)
 
 
 def _line(node, outer):
@@ -36,16 +35,12 @@ def _line(node, outer):
     return getattr(node, "lineno", 1)
 
 
-def _is_annotation(node, outer):
-    """Whether a node belongs to the head of the function or to an annotation."""
-    while node is not None:
-        parent = outer.get(id(node))
-        if isinstance(node, (ast.arguments, ast.arg)) or getattr(parent, "annotation", None) is node:
-            return True
-        if isinstance(parent, ast.FunctionDef) and (parent.returns is node or node in parent.decorator_list):
-            return True
-        node = parent
-    return False
+def _of_heads(nodes):
+    """The ids of what belongs to the head of a function or to an annotation."""
+    heads = [node for node in nodes if isinstance(node, ast.arguments)]
+    heads += [getattr(node, field, None) for node in nodes for field in ("annotation", "returns")]
+    heads += [each for node in nodes for each in getattr(node, "decorator_list", ())]
+    return {id(part) for head in heads if head for part in ast.walk(head)}
 
 
 def _names(tree):
@@ -93,32 +88,21 @@ def _statements(node, parent, names):
         yield "whether this line belongs there", None
 
 
-def _orders(tree):
+def _orders(tree, nodes, outer):
     """Two lines in the other order."""
-    for place, node in enumerate(ast.walk(tree)):
+    for node in nodes:
         body = getattr(node, "body", None)
-        if not isinstance(body, list):
-            continue
-        for first in range(len(body) - 1):
-            twin = copy.deepcopy(tree)
-            lines = list(ast.walk(twin))[place].body
-            lines[first], lines[first + 1] = lines[first + 1], lines[first]
-            yield (
-                0,
-                body[first].lineno,
-                f"its order with line {body[first + 1].lineno}",
-                ast.fix_missing_locations(twin),
-            )
+        for at in range(len(body) - 1) if isinstance(body, list) else ():
+            changed = _replaced(tree, node, with_fields(node, body=exchanged(body, at, at + 1)), outer)
+            yield 0, body[at].lineno, f"its order with line {body[at + 1].lineno}", changed
 
 
 def _ends(tree):
     """A return that is missing at the end."""
     last = tree.body[-1]
-    if not isinstance(last, ast.Return):
-        for name in reversed(_names(tree)):
-            twin = copy.deepcopy(tree)
-            twin.body.append(ast.Return(ast.Name(name, ast.Load())))
-            yield 0, last.lineno, "what is returned after it", ast.fix_missing_locations(twin)
+    for name in reversed(_names(tree)) if not isinstance(last, ast.Return) else ():
+        longer = with_fields(tree, body=[*tree.body, ast.Return(ast.Name(name, ast.Load()))])
+        yield 0, last.lineno, "what is returned after it", ast.fix_missing_locations(longer)
 
 
 # the likeliest first

@@ -1,6 +1,7 @@
 """A place to run a changed program in: few lines, little time and memory, no files, no output."""
 
 import contextlib
+import functools
 import io
 import sys
 import threading
@@ -63,14 +64,10 @@ def _less_memory():
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-_audited = []
-
-
+@functools.cache  # a hook is added once, and never taken away
 def _audit():
     """Let nothing be opened for writing, removed or started while a changed program runs."""
-    if not _audited:
-        _audited.append(True)
-        sys.addaudithook(_refuse)
+    sys.addaudithook(_refuse)
 
 
 def _refuse(event, args):

@@ -5,9 +5,17 @@ import copy
 
 
 def with_fields(node, **fields):
+    """A copy of a node with other fields."""
     twin = copy.copy(node)
     for name, value in fields.items():
         setattr(twin, name, value)
+    return twin
+
+
+def exchanged(items, first, second):
+    """A list of the same items, two of them in each other's place."""
+    twin = list(items)
+    twin[first], twin[second] = twin[second], twin[first]
     return twin
 
 
@@ -29,6 +37,7 @@ def expression(text, node):
 
 
 def says(node):
+    """An expression as a verdict names it."""
     text = ast.unparse(node)
     return f"`{text if len(text) <= 40 else text[:39] + '…'}`"
 

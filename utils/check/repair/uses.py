@@ -6,7 +6,7 @@ Rules as in values.py. None calls a function that the source does not call, but 
 import ast
 import itertools
 
-from utils.check.repair.nodes import called, expression, is_read, says, with_fields
+from utils.check.repair.nodes import called, exchanged, expression, is_read, says, with_fields
 from utils.check.repair.values import DIMENSIONS
 
 # methods of tensors that change nothing: what may be missing behind a value
@@ -34,10 +34,9 @@ def calls(node, parent, names):
         return
     name = called(node)
     method = isinstance(node.func, ast.Attribute)
-    if name in ("range", "print") or (isinstance(parent, ast.Expr) and parent.value is node):
+    inner = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+    if name in ("range", "print") or isinstance(parent, ast.Expr):
         inner = None
-    else:
-        inner = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
     if isinstance(inner, ast.Subscript):
         whole = with_fields(node, args=[inner.value, *node.args[1:]])
         yield f"whether the brackets belong inside `{name}` or behind it", with_fields(inner, value=whole)
@@ -51,11 +50,8 @@ def calls(node, parent, names):
     if inner is not None:
         yield f"the call of `{name}`", inner
     plain = [place for place, arg in enumerate(node.args) if not isinstance(arg, ast.Starred)]
-    for first in plain:
-        for second in plain[first + 1 :]:
-            args = list(node.args)
-            args[first], args[second] = args[second], args[first]
-            yield f"the order of the inputs of `{name}`", with_fields(node, args=args)
+    for pair in itertools.combinations(plain, 2):
+        yield f"the order of the inputs of `{name}`", with_fields(node, args=exchanged(node.args, *pair))
     if method and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Constant):
         turned = with_fields(node, func=with_fields(node.func, value=node.args[0]), args=[node.func.value])
         yield f"which of the two `{name}` is asked of", turned
@@ -64,48 +60,37 @@ def calls(node, parent, names):
 def slices(node, parent, names):
     """A slice's bounds, a subscript too many, the order of two."""
     if isinstance(node, ast.Slice):
-        what = f"the slice `{ast.unparse(node)}`"
-        yield what, with_fields(node, lower=node.upper, upper=node.lower)
-        if node.lower is not None:
-            yield what, with_fields(node, lower=None)
-            yield what, with_fields(node, lower=ast.UnaryOp(ast.USub(), node.lower))
-        if node.upper is not None:
-            yield what, with_fields(node, upper=None)
-            yield what, with_fields(node, upper=ast.UnaryOp(ast.USub(), node.upper))
-            yield what, with_fields(node, lower=ast.UnaryOp(ast.USub(), node.upper), upper=None)
-        if node.lower is None and node.upper is None:
-            yield what, with_fields(node, lower=ast.Constant(1))
-            yield what, with_fields(node, upper=ast.Constant(-1))
+        lower, upper = node.lower, node.upper
+        others = [(upper, lower)]
+        if lower is not None:
+            others += [(None, upper), (ast.UnaryOp(ast.USub(), lower), upper)]
+        if upper is not None:
+            below = ast.UnaryOp(ast.USub(), upper)
+            others += [(lower, None), (lower, below), (below, None)]
+        if lower is upper is None:
+            others += [(ast.Constant(1), None), (None, ast.Constant(-1))]
+        for lower, upper in others:
+            yield f"the slice `{ast.unparse(node)}`", with_fields(node, lower=lower, upper=upper)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         yield f"the brackets behind {says(node.value)}", node.value
         inner = node.slice
         if isinstance(node.value, ast.Subscript):
             first = with_fields(node.value, slice=inner)
             yield f"the order of the brackets in {says(node)}", with_fields(node, value=first, slice=node.value.slice)
+        others = [ast.Tuple([more, inner], ast.Load()) for more in (ast.Slice(), ast.Constant(...))]
         if isinstance(inner, ast.Tuple):
-            for place in range(len(inner.elts)):
-                rest = [part for at, part in enumerate(inner.elts) if at != place]
-                slice_ = rest[0] if len(rest) == 1 else with_fields(inner, elts=rest)
-                yield f"what stands between the brackets of {says(node)}", with_fields(node, slice=slice_)
-            yield (
-                f"what stands between the brackets of {says(node)}",
-                with_fields(node, slice=with_fields(inner, elts=inner.elts[::-1])),
-            )
-        else:
-            for more in (ast.Slice(), ast.Constant(...)):
-                elts = ast.Tuple([more, inner], ast.Load())
-                yield f"what stands between the brackets of {says(node)}", with_fields(node, slice=elts)
+            lists = *(inner.elts[:at] + inner.elts[at + 1 :] for at in range(len(inner.elts))), inner.elts[::-1]
+            others = [each[0] if len(each) == 1 else with_fields(inner, elts=each) for each in lists]
+        for other in others:
+            yield f"what stands between the brackets of {says(node)}", with_fields(node, slice=other)
 
 
 def other_names(node, parent, names):
     """Another name that is in scope, or two of them in another order."""
     if isinstance(node, ast.Tuple) and isinstance(parent, (ast.Assign, ast.Return)):
-        for first, second in itertools.combinations(range(len(node.elts)), 2):
-            elts = list(node.elts)
-            elts[first], elts[second] = elts[second], elts[first]
-            yield f"the order in {says(node)}", with_fields(node, elts=elts)
-    is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    if is_read and node.id in names and getattr(parent, "func", None) is not node:
+        for pair in itertools.combinations(range(len(node.elts)), 2):
+            yield f"the order in {says(node)}", with_fields(node, elts=exchanged(node.elts, *pair))
+    if isinstance(node, ast.Name) and is_read(node, parent) and node.id in names:
         for other in names:
             if other != node.id:
                 yield f"the name `{node.id}`", with_fields(node, id=other)
@@ -136,11 +121,9 @@ def bounds(node, parent, names):
     """A bound by one: of a range, of a slice, of a comparison, of an index."""
     if not isinstance(node, ast.expr) or isinstance(node, (ast.Constant, ast.Slice, ast.Tuple)):
         return
-    bounds = isinstance(parent, (ast.Slice, ast.Compare)) or (
-        isinstance(parent, ast.Subscript) and parent.slice is node
-    )
+    index = isinstance(parent, ast.Subscript) and parent.slice is node
     of_range = isinstance(parent, ast.Call) and called(parent) in ("range", "arange") and node in parent.args
-    if bounds or of_range:
+    if index or of_range or isinstance(parent, (ast.Slice, ast.Compare)):
         for op in (ast.Add(), ast.Sub()):
             yield f"the bound {says(node)}", ast.BinOp(node, op, ast.Constant(1))
     if of_range and len(parent.args) == 1:

@@ -17,45 +17,36 @@ SWAPS = {  # an operator and what stands in its place by mistake
     ast.MatMult: (ast.Mult,),
     ast.Pow: (ast.Mult,),
     ast.Mod: (ast.FloorDiv,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
-    ast.And: (ast.Or,),
-    ast.Or: (ast.And,),
     ast.Lt: (ast.LtE, ast.Gt, ast.GtE, ast.Eq),
     ast.LtE: (ast.Lt, ast.GtE, ast.Gt, ast.Eq),
     ast.Gt: (ast.GtE, ast.Lt, ast.LtE, ast.Eq),
     ast.GtE: (ast.Gt, ast.LtE, ast.Lt, ast.Eq),
     ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
     ast.NotEq: (ast.Eq,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
 }
+for one, other in ((ast.BitAnd, ast.BitOr), (ast.And, ast.Or), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)):
+    SWAPS |= {one: (other,), other: (one,)}
 DIMENSIONS = ("dim", "axis")
 
 
 def numbers(node, parent, names):
     """A whole number by one, a dimension, a factor; True for False."""
-    if not isinstance(node, ast.Constant) or isinstance(node.value, (str, bytes)) or node.value is None:
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, (int, float)):
         return
     value = node.value
-    if value is Ellipsis:
-        return
     axis = isinstance(parent, ast.keyword) and parent.arg in DIMENSIONS
     what = f"the number {value}"
     if axis or (isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and value in (-2, -1, 0, 1, 2)):
         what = "the dimension" if axis else f"the number in the brackets of `{called(parent)}`"
     if isinstance(parent, ast.UnaryOp) and value in (1, 2):
         what = f"the number -{value}, a dimension or a count"
-    if isinstance(value, bool):
-        yield f"{value} or {not value}", ast.Constant(not value)
-        return
     near = [value + 1, value - 1, -value, 0, 1, -1, -2, 2 * value, value / 2, 2, 3, 4, value * 10, value / 10]
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and value:
         near.append(1 / value)
     if isinstance(value, float):
         near = [1 - value, -value, value * 2, value / 2, value * 10, value / 10, 1.0, 0.0, value**0.5, value**2]
+    if isinstance(value, bool):
+        what, near = f"{value} or {not value}", [not value]
     for other in dict.fromkeys(near):
         if other != value and (isinstance(other, int) or other != int(other) or isinstance(value, float)):
             yield what, ast.Constant(other)
@@ -64,8 +55,9 @@ def numbers(node, parent, names):
 def operators(node, parent, names):
     """An operator, and which side comes first."""
     if isinstance(node, (ast.BinOp, ast.AugAssign, ast.BoolOp)):
-        sign = ast.unparse(ast.BinOp(ast.Name("a"), node.op, ast.Name("b")))[2:-2] if not isinstance(
-            node, ast.BoolOp) else ("and" if isinstance(node.op, ast.And) else "or")  # fmt: skip
+        a, b = ast.Name("a"), ast.Name("b")
+        both = ast.BoolOp(node.op, [a, b]) if isinstance(node, ast.BoolOp) else ast.BinOp(a, node.op, b)
+        sign = ast.unparse(both).split()[1]
         for swap in SWAPS.get(type(node.op), ()):
             yield f"the operator `{sign}`", with_fields(node, op=swap())
     if isinstance(node, ast.BinOp):
@@ -74,10 +66,8 @@ def operators(node, parent, names):
         yield f"{says(node.right)}, and whether it belongs there", node.left
         yield f"{says(node.left)}, and whether it belongs there", node.right
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names:
-        yield (
-            f"the `=`, and what becomes of the `{node.targets[0].id}` before it",
-            ast.AugAssign(node.targets[0], ast.Add(), node.value),
-        )
+        what = f"the `=`, and what becomes of the `{node.targets[0].id}` before it"
+        yield what, ast.AugAssign(node.targets[0], ast.Add(), node.value)
     if isinstance(node, ast.AugAssign):
         yield f"the `{sign}=`", ast.Assign([node.target], node.value)
 
@@ -100,9 +90,7 @@ def signs(node, parent, names):
     """A sign, a `not`, a `~` too many or too few."""
     if isinstance(node, ast.UnaryOp):
         what = {ast.USub: "the sign", ast.Not: "the `not`", ast.Invert: "the `~`"}.get(type(node.op))
-        if what and not isinstance(node.operand, ast.Constant):
-            yield what, node.operand
-        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        if what and (isinstance(node.op, ast.USub) or not isinstance(node.operand, ast.Constant)):
             yield what, node.operand
     elif is_read(node, parent) and isinstance(parent, (ast.Return, ast.Assign, ast.Call)):
         yield f"the sign of {says(node)}", ast.UnaryOp(ast.USub(), node)
@@ -137,23 +125,21 @@ def brackets(node, parent, names):
         if isinstance(left, ast.UnaryOp) and isinstance(node.op, ast.Pow):
             yield what, with_fields(left, operand=with_fields(node, left=left.operand))
         for inner, field in ((left, "left"), (right, "right")):
-            if isinstance(inner, ast.Call) and inner.args and not isinstance(inner.args[0], ast.Starred):
-                first = with_fields(node, **{field: inner.args[0]})
-                yield f"the brackets of `{called(inner)}`", with_fields(inner, args=[first, *inner.args[1:]])
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-                func = with_fields(inner.func, value=with_fields(node, **{field: inner.func.value}))
-                yield f"whether `{called(inner)}` comes before or after", with_fields(inner, func=func)
-    if isinstance(node, ast.Call):
-        if node.args and isinstance(node.args[0], ast.BinOp):
-            inner = node.args[0]
-            for field in ("left", "right"):
-                call = with_fields(node, args=[getattr(inner, field), *node.args[1:]])
-                yield f"the brackets of `{called(node)}`", with_fields(inner, **{field: call})
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.BinOp):
-            inner = node.func.value
-            for field in ("left", "right"):
-                call = with_fields(node, func=with_fields(node.func, value=getattr(inner, field)))
-                yield f"whether `{called(node)}` comes before or after", with_fields(inner, **{field: call})
+            for what, value, around in _called_on(inner):
+                yield what, around(with_fields(node, **{field: value}))
+    for what, value, around in _called_on(node):
+        for field in ("left", "right") if isinstance(value, ast.BinOp) else ():
+            yield what, with_fields(value, **{field: around(getattr(value, field))})
+
+
+def _called_on(node):
+    """A call's first input and its object: (what a change there concerns, the value, another value -> its call)."""
+    if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
+        what = f"the brackets of `{called(node)}`"
+        yield what, node.args[0], lambda value: with_fields(node, args=[value, *node.args[1:]])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        what = f"whether `{called(node)}` comes before or after"
+        yield what, node.func.value, lambda value: with_fields(node, func=with_fields(node.func, value=value))
 
 
 def _splits(product):
