@@ -38,9 +38,7 @@ _MISTAKES = {
         lambda *a: _gradients(*a, lambda scores, targets: F.cross_entropy(scores.softmax(-1), targets))
     ),
     "`nll_loss` takes log-probabilities; `cross_entropy` takes scores.": lambda *a: _gradients(*a, F.nll_loss),
-    "the targets are shifted again; they are the next tokens already.": (
-        lambda *a: _gradients(a[0], a[1][:-1], a[2][1:])
-    ),
+    "the targets are the next tokens already; shift nothing.": lambda *a: _gradients(a[0], a[1][:-1], a[2][1:]),
     "this is a gradient for each token read; add them up, in the row of each one's token.": _of_rows,
     "a token that comes twice keeps one of its gradients: `+=` at ids writes each row once; add with `index_add_`.": (
         lambda *a: (torch.zeros_like(a[0]).index_put((a[1],), _of_rows(*a)[0]), _of_rows(*a)[1])
