@@ -21,9 +21,9 @@ def _one_head():
 
 
 def _large_scores():
-    """Scores of about 200 in the first row and -200 in the other, small differences between them."""
+    """Scores of about -200 in the first row and 200 in the other, small differences between them."""
     q, k, v = _random(2, 4)
-    q[:, 0], k[:, 0] = torch.tensor([20, -20]), 20
+    q[:, 0], k[:, 0] = torch.tensor([-20, 20]), 20
     return [(q, k, v)]
 
 
