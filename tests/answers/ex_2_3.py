@@ -37,6 +37,11 @@ def _root_of_the_tokens(q, k, v):
     return _masked(scores).softmax(-1) @ v
 
 
+def _without_the_maximum(q, k, v):
+    exponentials = _scores(q, k).exp().tril()
+    return exponentials / exponentials.sum(-1, keepdim=True) @ v
+
+
 def _down_the_columns(q, k, v):
     scores = _masked(_scores(q, k))
     return scores.softmax(-2) @ v
@@ -58,6 +63,7 @@ WRONG = [
         "minus infinity times 0",
         lambda q, k, v: ((s := _scores(q, k)) - torch.ones_like(s).triu(1) * torch.inf).softmax(-1) @ v,
     ),
+    ("some hundreds", _without_the_maximum),
     ("look    line 2", _root_of_the_tokens),
     ("look    line 3", _down_the_columns),
     ("`q` in place", lambda q, k, v: _attend(q.div_(2), k, v)),

@@ -37,7 +37,6 @@ RIGHT = [
     ),
 ]
 WRONG = [
-    ("(2, 1, 2, 2), and (1, 2, 2, 2) is wanted", (lambda x, n_head: x.chunk(n_head, dim=-1), _merge)),
     (
         "`split_heads`: your result does not change with `x`",
         (lambda x, H: torch.zeros(len(x), H, x.shape[1], 2), _merge),

@@ -31,6 +31,7 @@ _MISTAKES = {
         lambda x, table: (x[..., None, :] - table).square().sum(-1),
     ),
     "this is the number of the best row; a score for every token is wanted.": lambda *a: _score(*a).argmax(-1),
+    "the tokens stand in the first dimension; the last is theirs.": lambda *a: _score(*a).movedim(-1, 0),
     "the table is reshaped, which deals its numbers out anew; turn it.": lambda x, w: x @ w.reshape(w.shape[::-1]),
 }
 

@@ -17,6 +17,7 @@ _SHARES = {
     "a fraction stands on its head: what is saved is the part.": lambda s, t: (t / s, (t + s) / s),
     "`tied_total` is taken for the untied model; it counts the table once.": lambda s, t: (s / (t - s), s / t),
     "the untied model is not twice as large; it has one table more.": lambda s, t: (s / t, s / (2 * t)),
+    "`//` drops what is behind the point; a share is made with `/`.": lambda s, t: (s // t, s // (t + s)),
 }
 
 EXERCISE = Exercise(
@@ -25,7 +26,10 @@ EXERCISE = Exercise(
         lambda: [(10, 2, 100), (200, 64, 114_944), (50_257, 768, 124_439_808)],
         right=_saving,
         mistakes={text: lambda *a, shares=shares: _saving(*a, shares) for text, shares in _SHARES.items()}
-        | {"two tables are counted as saved; one of the two stays.": lambda v, d, total: _saving(v, 2 * d, total)},
+        | {
+            "two tables are counted as saved; one of the two stays.": lambda v, d, total: _saving(v, 2 * d, total),
+            "the saved table is counted in bytes; count its numbers.": lambda *a: (4 * a[0] * a[1], *_saving(*a)[1:]),
+        },
     ),
     meaning="one number, two honest percentages: a share means nothing until its base is named.",
     hints=(

@@ -60,6 +60,7 @@ _MISTAKES = {
     ),
     "ids and probabilities are swapped: ids first.": lambda x, k: _top(x, k)[::-1],
     "the scores are divided by their sum, without an exponential.": lambda x, k: _top(x / x.sum(), k, lambda x: x),
+    "the probabilities are the first k; pick them by the ids.": lambda x, k: (_top(x, k)[0], _softmax(x)[:k]),
     "the exponentials are not divided by their sum.": lambda x, k: _top(x, k, lambda x: np.exp(x - x.max())),
 }
 

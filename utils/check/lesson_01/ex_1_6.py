@@ -13,17 +13,36 @@ def _cases():
     return list(zip((small, table, table), map(torch.tensor, ids), map(torch.tensor, targets), strict=True))
 
 
-def _gradients(table, ids, targets, reduction="mean", change=lambda scores, dim: scores):
+def _gradients(table, ids, targets, loss=F.cross_entropy):
     way_in, way_out = (table.detach().clone().requires_grad_() for _ in range(2))
-    F.cross_entropy(change(way_in[ids] @ way_out.T, -1), targets, reduction=reduction).backward()
+    loss(way_in[ids] @ way_out.T, targets).backward()
     return way_in.grad, way_out.grad
+
+
+def _of_rows(table, ids, targets):
+    """The gradients of the rows that were read, (T, d), and of the head."""
+    rows, head = table[ids].requires_grad_(), table.clone().requires_grad_()
+    F.cross_entropy(rows @ head.T, targets).backward()
+    return rows.grad, head.grad
 
 
 _MISTAKES = {
     "the two are swapped: the look-up's gradient comes first.": lambda *a: _gradients(*a)[::-1],
     "both are the gradient of one shared table; each of two has its own.": lambda *a: (sum(_gradients(*a)),) * 2,
-    "these are the gradients of the summed loss; its mean is wanted.": lambda *a: _gradients(*a, "sum"),
-    "a softmax comes before the cross-entropy, which makes its own.": lambda *a: _gradients(*a, change=F.softmax),
+    "a gradient is that of the summed loss; the mean is wanted, for both.": (
+        lambda *a: [len(a[1]) * gradient for gradient in _gradients(*a)],
+        lambda *a: (_gradients(*a)[0], _gradients(*a)[1] * len(a[1])),
+        lambda *a: (_gradients(*a)[0] * len(a[1]), _gradients(*a)[1]),
+    ),
+    "a softmax comes before the cross-entropy, which makes its own.": (
+        lambda *a: _gradients(*a, lambda scores, targets: F.cross_entropy(scores.softmax(-1), targets))
+    ),
+    "`nll_loss` takes log-probabilities; `cross_entropy` takes scores.": lambda *a: _gradients(*a, F.nll_loss),
+    "the targets are the next tokens already; shift nothing.": lambda *a: _gradients(a[0], a[1][:-1], a[2][1:]),
+    "this is a gradient for each token read; add them up, in the row of each one's token.": _of_rows,
+    "a token that comes twice keeps one of its gradients: `+=` at ids writes each row once; add with `index_add_`.": (
+        lambda *a: (torch.zeros_like(a[0]).index_put((a[1],), _of_rows(*a)[0]), _of_rows(*a)[1])
+    ),
     "ids and targets are swapped: ids choose the rows.": lambda table, ids, targets: _gradients(table, targets, ids),
 }
 

@@ -33,6 +33,10 @@ _MISTAKES = {
         lambda ids, wte, wpe: (wte + wpe)[ids],
     ),
     "positions are counted from 1; the first is 0.": _read_at(lambda ids: slice(1, ids.shape[1] + 1)),
+    "`index` finds the first position of a token alone; when it comes again, it stands further on.": _read_at(
+        lambda ids: torch.tensor([[row.index(token) for token in row] for row in ids.tolist()])
+    ),
+    "the position rows are the table's last; take the first T.": _read_at(lambda ids: slice(-ids.shape[1], None)),
     "tokens and positions stand side by side, so the vectors are twice as wide; add them.": (
         lambda ids, wte, wpe: torch.cat([wte[ids], wpe[: ids.shape[1]].expand(len(ids), -1, -1)], -1)
     ),

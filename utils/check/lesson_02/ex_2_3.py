@@ -3,6 +3,7 @@
 import torch
 
 from utils.check.cases import Cases, InTurn
+from utils.check.compare import differs
 from utils.check.engine import Exercise
 from utils.check.lesson_02.ex_2_2 import causal_mask
 from utils.check.lesson_02.parts import normal
@@ -16,7 +17,14 @@ def _one_head():
     q = torch.tensor([[1.0, 0, 1, 0], [2, 2, 0, 0]])
     k = torch.tensor([[1.0, 0, 0, 0], [0, 2, 0, 1]])
     v = torch.tensor([[1.0, 0, 0, 5], [0, 1, 0, 5]])
-    return [(q, k, v), _random(3, 3), tuple(2 * part for part in _random(6, 4))]
+    return [(q, k, v), _random(3, 3), tuple(2 * part for part in _random(5, 4))]
+
+
+def _large_scores():
+    """Scores of about -200 in the first row and 200 in the other, small differences between them."""
+    q, k, v = _random(2, 4)
+    q[:, 0], k[:, 0] = torch.tensor([-20, 20]), 20
+    return [(q, k, v)]
 
 
 def _all_shapes():
@@ -47,6 +55,13 @@ _MISTAKES = {
         _by(lambda d: 1 / 4),
         _by(lambda d: 1 / 8),
     ),
+    "`** 1 / 2` is no root, since a power comes before a division; write `** 0.5`.": (
+        _by(lambda d: 0.5 / d),
+        _by(lambda d: 2 / d),
+    ),
+    "the mask has one size, 5 by 5; make it as large as the scores are.": (
+        lambda q, k, v: _scores(q, k).masked_fill(~causal_mask(5), -torch.inf).softmax(-1) @ v
+    ),
     "the weights are divided by the root, after the softmax; divide the scores, before it.": (
         lambda q, k, v: _attend(q, k, v, lambda d: 1) / q.shape[-1] ** 0.5
     ),
@@ -76,6 +91,15 @@ EXERCISE = Exercise(
     target="An example: with all zeros in q and k, v = [[1, 0], [0, 1]] gives [[1, 0], [0.5, 0.5]].",
     probe=InTurn(
         Cases(_one_head, right=_attend, mistakes=_MISTAKES),
+        Cases(
+            _large_scores,
+            right=_attend,
+            signs={
+                "right for small scores; for those of some hundreds, take each row's largest off before `exp`.": (
+                    lambda result, want: "NaN" in (differs(result, want) or "")
+                ),
+            },
+        ),
         Cases(_all_shapes, right=_attend, mistakes=_TURNED),
     ),
     meaning="each word takes a weighted mean of the values before it, and its query and the keys set the weights.",

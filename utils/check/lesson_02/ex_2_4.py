@@ -36,6 +36,10 @@ _SPLIT = {
     "head 0 has every H-th number; a head takes d_head neighbours, head 0 the first of them.": (
         lambda x, H: x.unflatten(-1, (-1, H)).permute(0, 3, 1, 2)
     ),
+    "the heads come before the batch; stack them in dimension 1.": lambda x, H: torch.stack(x.chunk(H, -1)),
+    "the heads overlap; head h begins at number h times d_head.": (
+        lambda x, H: x.unfold(-1, x.shape[-1] // H, 1)[:, :, :H].transpose(1, 2)
+    ),
     "n_head and d_head are swapped: there are n_head heads.": lambda x, H: x.unflatten(-1, (-1, H)).transpose(1, 2),
     "every head has the whole width; each takes a part of it.": lambda x, H: x[:, None].expand(-1, H, -1, -1),
     "the heads stand last; they belong before the words.": lambda x, H: x.unflatten(-1, (H, -1)).transpose(2, 3),

@@ -3,7 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from utils.check.cases import Cases
+from utils.check.calling import Wrong, call
+from utils.check.cases import Cases, InTurn
 from utils.check.engine import Exercise
 from utils.check.lesson_02.parts import Function, normal
 
@@ -52,13 +53,19 @@ _MISTAKES = {  # of x, the norms n and m, attention a and the MLP f
     ),
 }
 
+
+def _can_learn(block):
+    """Wrong if the parts are called where no gradient flows."""
+    flows = []
+    part = Function("a part", lambda x: flows.append(torch.is_grad_enabled()) or x)
+    call(block, torch.ones(1, 1, 1), *[part] * 4)
+    if not all(flows):
+        raise Wrong("the values are right, but `no_grad` lets no gradient flow back, and no block could learn.")
+
+
 EXERCISE = Exercise(
     target="An example: x = [[[1]]], ln_1(x) = x + 1, attn(x) = 10 x, ln_2(x) = x + 2, mlp(x) = 3 x give [[[90]]].",
-    probe=Cases(
-        _cases,
-        right=_block,
-        mistakes=_MISTAKES,
-    ),
+    probe=InTurn(Cases(_cases, right=_block, mistakes=_MISTAKES), _can_learn),
     meaning="nothing on the main path is ever normalised or replaced: each half only adds to it.",
     hints=(
         "The block has two halves of the same form, attention first, the MLP second. Write one, and the other follows.",

@@ -14,10 +14,10 @@ def _cases():
     return [(460, 10, 4, 1, 2), (exactly, 20, 6, 2, 4), (exactly - 1, 20, 6, 2, 4), *random]
 
 
-def _widest(budget, V, n, L, H, count=gpt_params):
-    d = H
-    while count(V, n, d + H, L) <= budget:
-        d += H
+def _widest(budget, V, n, L, H, count=gpt_params, first=None, wider=lambda d, H: d + H):
+    d = first or H
+    while count(V, n, wider(d, H), L) <= budget:
+        d = wider(d, H)
     return d
 
 
@@ -37,9 +37,17 @@ def _counting(count):
 
 
 _MISTAKES = {
-    "the heads cannot share this width evenly: it must be a multiple of n_head.": _any_width,
+    "the heads cannot share this width evenly: it must be a multiple of n_head.": (
+        _any_width,
+        lambda *a: _widest(*a, first=1),
+    ),
     "exactly the budget is allowed too: at most, not less than.": lambda b, *sizes: _widest(b - 1, *sizes),
-    "this is the first width that is too wide; take the one before it.": lambda *a: _widest(*a) + a[-1],
+    "the first width that is too wide is taken; take the one before it.": (
+        lambda *a: _widest(*a) + a[-1],
+        lambda *a: (_any_width(*a) + 1) // a[-1] * a[-1],
+    ),
+    "the width doubles, and leaps over most multiples of n_head.": lambda *a: _widest(*a, wider=lambda d, H: 2 * d),
+    "this is the count; return the width that it belongs to.": lambda b, *a: gpt_params(*a[:2], _widest(b, *a), a[2]),
     "this is one step too narrow; the next multiple of n_head still fits.": lambda *a: _widest(*a) - a[-1],
     "the width is rounded up, or to the nearest multiple of n_head, and may then cost too much.": tuple(
         lambda *a, to=to: to(_root(*a) / a[-1]) * a[-1] for to in (math.ceil, round)

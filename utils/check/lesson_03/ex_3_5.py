@@ -12,6 +12,7 @@ EXERCISE = Exercise(
         lambda: [(10, 2), (10, 4), (114_944, 4), (7, 1), (124_439_808, 2)],
         right=_TERMS.count,
         mistakes={
+            "these are the parts; add them up.": lambda n, w: (n * w, n * w, 8 * n),
             "the moments are counted in weight_bytes; they have 4 bytes, whatever the weights have.": (
                 lambda n, w: n * 4 * w
             ),

@@ -43,7 +43,11 @@ _MISTAKES = {
     "more than 1 % away from all counts the result is None, and not a name.": _with(lambda a, b: True),
     "this is 1 % of the count; the text says 1 % of the stated number.": _with(lambda a, b: _far(a, b) <= 0.01 * b),
     "only an exact number gets its name; stated numbers are rounded, so allow 1 % of them.": _within(0, 1),
-    "a fixed distance is allowed; 1 % of a large model is more.": _within(1_000, 10_000, 100_000, 1_000_000),
+    "a fixed distance is allowed; 1 % of a large model is more.": (
+        *_within(1_000, 10_000, 100_000, 1_000_000),
+        lambda s, cfg: next((n for n, c in conventions(cfg).items() if round(c / 1e6) == round(s / 1e6)), None),
+    ),
+    "these are the counts of GPT-2 small; count `cfg`.": lambda s, cfg: _named(s, GPT2_FAMILY["GPT-2 small"]),
     "this is a count within 1 %, the first or the last one; another one is nearer.": (
         lambda *case: _close(*case)[0],
         lambda *case: _close(*case)[-1],
