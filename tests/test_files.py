@@ -7,7 +7,11 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from utils.checkpoint import load_model, save_model
 from utils.files import replace_file
+from utils.model import GPT, GPTConfig
+from utils.pretrained import config_from_hf, load_gpt2, save_gpt2
+from utils.training import train
 
 WAYS = {
     "text": "new",
@@ -65,3 +69,18 @@ def test_others_may_read_what_the_system_lets_them_read(tmp_path):
     finally:
         os.umask(before)
     assert {oct(path.stat().st_mode & 0o777) for path in tmp_path.iterdir()} == {"0o640"}
+
+
+def test_a_tilde_is_the_home_folder_for_whoever_takes_a_path(tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model = GPT(GPTConfig(vocab_size=9, n_ctx=8, n_embd=4, n_layer=1, n_head=2))
+    save_model(model, "~/model.safetensors")
+    save_gpt2(model, "~/gpt2")
+    rows = torch.tensor([[1, 2, 3]])
+    assert len(train(model, rows, steps=1, batch_size=1, progress=False, checkpoint="~/run").train_loss) == 1
+    assert load_model("~/model.safetensors").config == load_gpt2("~/gpt2").config == config_from_hf("~/gpt2")
+    assert os.listdir(tmp_path) == ["home"]
+    assert sorted(os.listdir("home")) == ["gpt2", "model.safetensors", "run"]

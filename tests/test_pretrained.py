@@ -103,3 +103,14 @@ def test_the_names_model_is_made_for_the_names():
 def test_files_are_small_and_none_is_left_over():
     assert {path.stem for path in FILES} == {"names_gpt", *(f"toy_gpt_{stage}" for stage in STAGES[1:])}
     assert all(path.stat().st_size <= 500_000 for path in Path(DATA).rglob("*.*"))
+
+
+def test_the_shipped_weights_come_as_they_are_whatever_pytorchs_defaults():
+    wanted = load_toy_gpt().state_dict()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        with torch.device("meta"):
+            given = load_toy_gpt().state_dict()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert all(torch.equal(given[name], tensor) and given[name].dtype == tensor.dtype for name, tensor in wanted.items())

@@ -1,5 +1,7 @@
 """What is refused: one sentence that names the value and what is allowed, before anything is made or changed."""
 
+import subprocess
+import sys
 import dataclasses
 import math
 import time
@@ -11,6 +13,7 @@ import psutil
 import pytest
 import torch
 
+from utils.environment import ROOT
 from utils import validate
 from utils.model import GPT, GPTConfig, KVCache
 from utils.sampling import generate, next_token_probs
@@ -217,3 +220,24 @@ def test_bad_runs_are_refused_before_anything_runs(course, refused, changes, kin
         generate(**{"model": model, "ids": torch.tensor([[1, 2, 3]]), "max_new_tokens": 2, **changes})
     assert model.training
     assert torch.equal(torch.get_rng_state(), state)
+
+
+RELOADED = """
+import importlib
+import torch
+from utils import counting, model, sampling
+old = model.GPT(model.GPTConfig(9, 8, 4, 1, 2))
+importlib.reload(model)
+for call in (counting.ledger, lambda m: sampling.generate(m, torch.tensor([[1]]), 1), model.GPT):
+    try:
+        call(old if call is not model.GPT else old.config)
+    except TypeError as error:
+        print(error)
+"""
+
+
+def test_a_class_from_before_its_module_was_loaded_again_is_told():
+    done = subprocess.run([sys.executable, "-c", RELOADED], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    told = "from before utils.model was loaded again; restart the kernel and run the notebook from its top."
+    assert [line.split(" from ")[0].split()[-1] for line in done.stdout.splitlines()] == ["GPT", "GPT", "GPTConfig"]
+    assert all(line.endswith(told) for line in done.stdout.splitlines())

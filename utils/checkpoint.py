@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from utils import validate
-from utils.files import not_there, replace_file, stand_in
+from utils.files import at_home, not_there, replace_file, stand_in
 from utils.model import GPT, GPTConfig
 from utils.unwrap import unwrapped
 
@@ -55,8 +55,7 @@ def load_model(path) -> GPT:
     if "config" not in notes:
         raise ValueError(f"{path} holds no configuration; give a file that utils.checkpoint.save_model wrote.")
     try:
-        with torch.random.fork_rng(devices=[]):  # the weights drawn here are replaced: leave no trace of them
-            model = GPT(GPTConfig(**json.loads(notes["config"])))
+        model = _empty(GPTConfig(**json.loads(notes["config"])), weights)
         model.load_state_dict(weights)
     except (TypeError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
@@ -64,7 +63,16 @@ def load_model(path) -> GPT:
     return model.eval()
 
 
+def _empty(config, weights):
+    """A GPT to be filled with these weights: of their type, on the CPU, whatever PyTorch's defaults are now."""
+    dtype = next((tensor.dtype for tensor in weights.values()), torch.float32)
+    # the weights drawn here are replaced: leave no trace of them
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+        return GPT(config).to(dtype)
+
+
 def _read(path):
+    path = at_home(path)
     try:
         with safe_open(path, "pt") as file:
             notes = file.metadata() or {}
@@ -77,6 +85,7 @@ def _read(path):
 
 
 def _write(path, tensors, notes):
+    path = at_home(path)
     if not Path(path).parent.is_dir():
         raise not_there(Path(path).parent, "folder", "make it first")
     if Path(path).is_dir():
@@ -99,7 +108,7 @@ class TrainingRun:
             return
         if not isinstance(folder, (str, os.PathLike)):
             raise validate.wrong_type("checkpoint", folder, "give a folder's path, or None to keep nothing")
-        self.folder = Path(folder)
+        self.folder = at_home(folder)
         fresh = {"step": 0, "weights": None, "history": {"train_loss": []}, "id": uuid.uuid4().hex}
         run = read_run(self.folder) or fresh
         if run["step"]:

@@ -37,7 +37,7 @@ def ledger(cfg_or_model) -> dict[str, int]:
         return _ledger_of_config(cfg_or_model)
     if isinstance(cfg_or_model, GPT):
         return _ledger_of_model(cfg_or_model)
-    raise TypeError(f"ledger was given a {type(cfg_or_model).__name__}; give a GPTConfig or a GPT.")
+    raise validate.wrong_type("cfg_or_model", cfg_or_model, "give a GPTConfig or a GPT")
 
 
 def _ledger_of_config(c):

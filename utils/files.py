@@ -87,6 +87,11 @@ def remove_unfinished(folder: Path) -> None:
         temporary.unlink()
 
 
+def at_home(path) -> Path:
+    """The path, with `~` for the home folder, as a shell has it: Python would make a folder of that name."""
+    return Path(path).expanduser()
+
+
 def not_there(path, what="file", otherwise="check the path") -> FileNotFoundError:
     """The error for a path at which there is nothing, with what to do.
 

@@ -49,7 +49,16 @@ def instance(name, value, kind):
 
 
 def wrong_type(name, value, allowed) -> TypeError:
-    """The error that shows the value, its type and what is allowed."""
+    """The error that shows the value, its type and what is allowed.
+
+    A class of the course is told from its own earlier self, which `importlib.reload` and `%autoreload` leave behind.
+    """
+    kind = type(value)
+    if kind.__module__.startswith("utils.") and getattr(sys.modules.get(kind.__module__), kind.__name__, kind) != kind:
+        return TypeError(
+            f"{name} is a {kind.__name__} from before {kind.__module__} was loaded again; "
+            "restart the kernel and run the notebook from its top."
+        )
     shown = " ".join(repr(value).split())  # an array's repr has several lines
     shown = shown if len(shown) <= 60 else shown[:60] + "…"
     return TypeError(f"{name}={shown} is of type {type(value).__name__}; {allowed}.")

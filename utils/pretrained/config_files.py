@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
-from utils.files import not_there
+from utils.files import at_home, not_there
 from utils.pretrained.hf_files import damaged
 
 # a string, which stays as it is, or a blank that JSON does not know: a byte order mark, a no-break space …
@@ -31,7 +31,7 @@ def read_config(dict_or_path) -> dict:
         )
     if isinstance(dict_or_path, str) and _is_text(dict_or_path):
         raise ValueError("dict_or_path is a text and not a path; give json.loads of it, which is a dict, or a path.")
-    path = Path(dict_or_path)
+    path = at_home(dict_or_path)
     path = path / "config.json" if os.path.isdir(path) else path
     if not os.path.isfile(path):  # False as well for a name that is too long, where Path.is_file() raises
         raise not_there(path)

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 from utils import validate
 from utils.counting import meta_model
-from utils.files import not_there, replace_file
+from utils.files import at_home, not_there, replace_file
 from utils.model import GPT, GPTConfig
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
@@ -54,7 +54,7 @@ def save_gpt2(model: GPT, folder) -> None:
     once, numbers in the model's own precision. load_gpt2 gives the model back. Raises TypeError for another model.
     """
     validate.instance("model", model, GPT)
-    folder = Path(folder)
+    folder = at_home(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"folder={str(folder)!r} is a file; give the path of a folder.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +70,8 @@ def save_gpt2(model: GPT, folder) -> None:
 def _folder(path_or_name):
     if not isinstance(path_or_name, (str, Path)):
         raise TypeError(f"path_or_name is a {type(path_or_name).__name__}; give a folder's path or a model's name.")
+    if str(path_or_name).startswith("~"):
+        path_or_name = at_home(path_or_name)
     if os.path.isdir(path_or_name):  # False as well for what can be no name, where Path.is_dir() may raise
         return Path(path_or_name)
     if path_or_name in GPT2_NAMES:

@@ -67,7 +67,8 @@ def _parsed(answer):
         raise TypeError("not a def")
     tree.decorator_list = []
     space = dict(function.__globals__)
-    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & space.keys()
+    bound = set(function.__code__.co_varnames)
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & space.keys() - bound
     data = (*VALUES, list, dict, set)
     space |= {name: copy.deepcopy(space[name]) for name in read if isinstance(space[name], data)}
     return tree, space | inspect.getclosurevars(function).nonlocals
