@@ -29,16 +29,10 @@ def _one_too_many(logits, k):
     return logits.scatter(-1, dropped, -INF)
 
 
-def _lowest_stay(logits, k):
-    order = logits.sort(dim=-1, descending=False, stable=True).indices
-    return logits.scatter(-1, order[..., k:], -INF)
-
-
 RIGHT = [_top_k, _by_rank, lambda x, k: _top_k(x.double(), k).numpy()]
 WRONG = [
     ("a threshold cannot part equals", _usual),
     ("look    line 3", _one_too_many),
-    ("look    line 2", _lowest_stay),
     ("changes `x` in place", lambda x, k: x.copy_(_top_k(x, k))),
     ("`k` is not used", lambda x, k: _top_k(x, 2)),
     ("became a number", lambda x, k: torch.where(_top_k(x, k) > -INF, x, -1e9)),

@@ -25,6 +25,16 @@ def _with_autograd(model, optimizer, inputs, targets):
     return loss.item()
 
 
+def _with_a_closure(model, optimizer, inputs, targets):
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(inputs).transpose(1, 2), targets)
+        loss.backward()
+        return loss
+
+    return optimizer.step(closure).item()
+
+
 def _zero_at_the_end(model, optimizer, inputs, targets):
     counted = targets != -100
     loss = nn.CrossEntropyLoss()(model(inputs)[counted], targets[counted])
@@ -51,13 +61,17 @@ def _cleared_late(model, optimizer, inputs, targets):
     return loss.item()
 
 
-RIGHT = [_step(torch.Tensor.item), _with_autograd, _zero_at_the_end]
+RIGHT = [_step(torch.Tensor.item), _with_autograd, _with_a_closure, _zero_at_the_end]
 WRONG = [
     ("look    line 3", _summed),
     ("have not changed", _cleared_late),
     ("keeps the whole computation", _step(lambda value: value)),
     ("the first loss: it is None", _step(lambda value: None)),
     ("the first loss: the number", _step(lambda value: 2 * value.item())),
-    ("raised", _step(torch.Tensor.item, lambda scores, x, y: F.cross_entropy(scores, y))),
+    ("flatten both", _step(torch.Tensor.item, lambda scores, x, y: F.cross_entropy(scores, y))),
+    (
+        "takes no step",
+        lambda model, optimizer, x, y: _step(torch.Tensor.item)(model, torch.optim.SGD(model.parameters()), x, y),
+    ),
     ("the weights after two steps", _step(torch.Tensor.item, lambda scores, x, y: scores.square().mean())),
 ]

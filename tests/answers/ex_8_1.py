@@ -12,7 +12,7 @@ def _flops(vocab_size, n_embd, n_layer):
 
 
 def _too_wide(vocab_size, n_embd, n_layer):
-    return 2 * (n_layer * 14 * n_embd**2 + vocab_size * n_embd)
+    return 2 * (n_layer * 24 * n_embd**2 + vocab_size * n_embd)
 
 
 RIGHT = [

@@ -40,7 +40,9 @@ def _right(logits, temperature):
 
 _ORDINARY = {
     "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.": probabilities,
-    "at 0 this is the id of the highest score; a 1 for that id and 0 elsewhere is wanted.": _or(lambda x: x.argmax(-1)),
+    "at 0 this is the id of the highest score; a 1 for that id and 0 elsewhere is wanted.": (
+        *(_or(lambda x, keep=keep: x.argmax(-1, keepdim=keep)) for keep in (False, True)),
+    ),
     "a temperature of 0 is treated as 1; it is the limit of ever lower ones.": _or(lambda x: x.softmax(-1)),
     "at 0 equal highest scores share the probability; the lowest id of them gets it all "
     "(a tiny number in place of 0 does not do this).": (
@@ -58,7 +60,7 @@ _ORDINARY = {
     ),
     "at 0 one id is sought in the whole batch: tell `argmax` to look along the last dimension.": (
         _or(lambda x: _one(x.flatten()).view(x.shape)),
-        _or(lambda x: torch.zeros_like(x).index_fill(0, x.argmax(), 1)),
+        *(_or(lambda x, dim=dim: torch.zeros_like(x).index_fill(dim, x.argmax(), 1)) for dim in (0, -1)),
     ),
     "at 0 the ids of all rows are set in every row; `scatter` or `one_hot` sets one in each.": (
         _or(lambda x: torch.zeros_like(x).index_fill(-1, x.argmax(-1).flatten(), 1))
@@ -75,6 +77,8 @@ _ORDINARY = {
 _TINY = {
     "right for ordinary temperatures; at a tiny one the divided scores overflow, and the softmax of two "
     "infinite scores is NaN. Take each row's highest score off first.": _or(_one),
+    "at a tiny temperature NaN is hidden as 0, and nothing is left to draw; take each row's highest score off first, "
+    "so that no NaN comes.": _or(_one, lambda x, t: probabilities(x, t).nan_to_num()),
     "at a tiny temperature the highest score of the whole batch is taken off, and in other rows nothing is left; "
     "each row has a highest of its own.": _or(_one, lambda x, t: probabilities(x - x.amax(), t)),
 }

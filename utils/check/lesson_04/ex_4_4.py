@@ -82,7 +82,18 @@ _MISTAKES = {
     "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[
         ..., :k
     ],
-    "k scores stay in the whole batch; each row keeps its own.": lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
+    "k scores stay in the whole batch; each row keeps its own.": (
+        lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
+        lambda x, k: x.masked_fill(x < x.flatten().sort().values[-min(k, x.numel())], -math.inf),
+    ),
+    "the k lowest stay; a sort begins with them unless it is `descending`.": _by(lambda x: x.argsort(stable=True)),
+    "the first k ids stay, whatever their scores are.": _by(lambda x: torch.arange(x.shape[-1]).expand_as(x)),
+    "rows are sorted against each other; the scores of a row lie along the last dimension.": (
+        lambda x, k: _keep_top_k(x.movedim(0, -1), k).movedim(-1, 0)
+    ),
+    "`[:k]` takes the first k rows of a batch; `[..., :k]` takes the first k of each row.": (
+        lambda x, k: torch.full_like(x, -math.inf).index_put((_order(x)[:k],), x[_order(x)[:k]])
+    ),
     "these are probabilities; cut the scores as they are, the softmax comes later.": (
         lambda x, k: _keep_top_k(x, k).softmax(-1),
         lambda x, k: _keep_top_k(x.softmax(-1), k),

@@ -88,6 +88,9 @@ _MISTAKES = {
     ),
     "the sum runs up from the least likely token; start with the likeliest.": _with(descending=False),
     "the sum runs in the order of the ids; sort first.": lambda x, p: shares(x * _is_needed(x, p)),
+    "rows are sorted against each other; the probabilities of a row lie along the last dimension.": (
+        lambda x, p: _top_p(x.movedim(0, -1), p).movedim(-1, 0)
+    ),
 }
 _TIES = {
     "where probabilities tie at the border, too many of them stay: the smallest set that reaches p takes "

@@ -66,7 +66,13 @@ def _loop(see=lambda ids, prompt: ids[:, -4:], join=_join, done=lambda ids, prom
 
 
 _MISTAKES = {
-    "only the new tokens are there; the prompt comes before them.": _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
+    "only the new tokens are there; the prompt comes before them.": (
+        _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
+        _loop(done=lambda ids, p: torch.cat(ids.split(1, 1)[p.shape[1] :], 1)),
+    ),
+    "all rows get the token of the first; each has scores of its own.": _loop(
+        join=lambda ids, new: _join(ids, new[:1].expand_as(new))
+    ),
     "this is the prompt alone: join each new token to `ids`, under that name.": _loop(done=lambda ids, prompt: prompt),
     "the text loses its start: crop what the model reads, and keep `ids` whole.": (
         _loop(join=lambda ids, new: _join(ids[:, -4:], new)),

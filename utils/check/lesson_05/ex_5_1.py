@@ -39,6 +39,7 @@ _COMPARED = Cases(
         "the rows are joined first, so a row's last token is asked for the next row's first; cut each row.": (
             lambda rows: (rows.flatten()[:-1], rows.flatten()[1:])
         ),
+        "a target is the very next token, and not the one after it.": lambda rows: (rows[:, :-2], rows[:, 2:]),
         "only the last token is a target; each position has one.": (
             *(lambda rows: (rows[:, :-1], rows[:, -1:]), lambda rows: (rows[:, :-1], rows[:, -1])),
         ),

@@ -49,6 +49,13 @@ EXERCISE = Exercise(
                 lambda x, t: -_chosen(x.exp() / x.exp().sum(-1, keepdim=True), t).log().mean(),
                 lambda x, t: (x.exp().sum(-1).log() - _chosen(x, t)).mean(),
             ),
+            "the highest score of the whole batch is taken off, and a position far below it is left with zeros; "
+            "each has a highest of its own, which log_softmax knows.": (
+                lambda x, t: ((x - x.max()).exp().sum(-1).log() + x.max() - _chosen(x, t)).mean()
+            ),
+            "such an index pairs each position with all targets; `gather` picks each one's own.": (
+                lambda x, t: -x.log_softmax(-1)[:, :, t].mean()
+            ),
             "the probabilities of many tokens are multiplied, and the product rounds to 0; add logarithms instead.": (
                 lambda x, t: -_p(x, t).prod().log() / t.numel()
             ),

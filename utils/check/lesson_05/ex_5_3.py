@@ -21,6 +21,7 @@ EXERCISE = Exercise(
         right=lambda losses: losses.mean().exp(),
         mistakes={
             "the exponentials are averaged; average the losses first.": lambda losses: losses.exp().mean(),
+            "each token has a number of its own; average the losses first.": lambda losses: losses.exp(),
             "the base is another number than e; losses in nats need all its digits, which `torch.exp` knows.": tuple(
                 lambda losses, base=base: base ** losses.mean() for base in (2, 10, 2.7, 2.71, 2.718, 2.72)
             ),

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from utils.check.calling import Nearly, Unclear, call
+from utils.check.calling import Nearly, Unclear, Wrong, call
 from utils.check.cases import Cases
 from utils.check.compare import same
 from utils.check.engine import Exercise
@@ -24,17 +24,21 @@ class PlainOptimizer:
     """Gradient descent as it is; the first optimizer of torch.optim would import for a second or more."""
 
     def __init__(self, model):
-        self.param_groups = [{"params": list(model.parameters()), "lr": 0.5}]
+        self.steps, self.param_groups = 0, [{"params": list(model.parameters()), "lr": 0.5}]
 
     def zero_grad(self, set_to_none=True):
         for parameter in self.param_groups[0]["params"]:
             parameter.grad = None
 
     @torch.no_grad()
-    def step(self):
+    def step(self, closure=None):
+        with torch.enable_grad():
+            loss = closure and closure()
+        self.steps += 1
         for parameter in self.param_groups[0]["params"]:
             if parameter.grad is not None:
                 parameter -= self.param_groups[0]["lr"] * parameter.grad
+        return loss
 
 
 def _weights(model):
@@ -78,6 +82,9 @@ LOSSES = {
     "the last positions are left out; the targets come shifted already.": lambda s, y: _loss(s[:, :-1], y[:, :-1]),
     "the targets are shifted a second time: they come shifted already.": lambda s, y: _loss(s[:, :-1], y[:, 1:]),
     "targets of -100 are counted; cross_entropy leaves them out as they are.": lambda s, y: _loss(s, y.clamp(min=0)),
+    "rows with padding are left out whole; their other targets count.": (
+        lambda s, y: _loss(s[(y >= 0).all(1)], y[(y >= 0).all(1)])
+    ),
     "this is the loss of each row, averaged; take the mean over all positions that count.": (
         lambda s, y: torch.stack([*map(F.cross_entropy, s, y)]).mean()
     ),
@@ -86,12 +93,28 @@ UNCLEARED = "the gradients of the step before are still there and add up: clear 
 NO_GRADIENT = "the loss hangs on no weight: are the scores made under `no_grad`, cut off, or turned into ids?"
 
 
+_SAID = {  # by PyTorch -> what it means here
+    "not require grad": NO_GRADIENT,
+    "Expected target size": "cross_entropy takes the second dimension of the scores for the vocabulary; flatten both.",
+}
+
+
+def _steps(step):
+    """How many steps the optimizer takes in one training step."""
+    step(model := _fresh(), optimizer := PlainOptimizer(model), INPUTS.clone(), TARGETS.clone())
+    return optimizer.steps
+
+
 class _Probe(Cases):
     def __call__(self, function):
         try:
             super().__call__(function)
         except Unclear as error:
-            raise Unclear(NO_GRADIENT if "not require grad" in error.seen else error.seen, error.example) from None
+            cause = next((cause for said, cause in _SAID.items() if said in error.seen), None)
+            if not cause and "raised" not in error.seen and _steps(function) == 0:
+                cause = "the optimizer that is given takes no step; only its own `step` knows its rate."
+                raise Wrong(cause + error.example) from None
+            raise Unclear(cause or error.seen, error.example) from None
         if getattr(call(self.view(function), INPUTS, TARGETS)[1], "requires_grad", False):
             raise Nearly("a tensor keeps the whole computation alive; return the loss as a number, with `.item()`.")
 

@@ -52,6 +52,11 @@ def _one_token(store, length, new):
     return length + 1
 
 
+def _first_only(store, length, new):
+    store[:, :, length] = new[:, :, 0]
+    return length + new.shape[2]
+
+
 EXERCISE = Exercise(
     target="An example: a store with room for 4 tokens of one number each holds 5, 6 (length = 2). "
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
@@ -63,7 +68,7 @@ EXERCISE = Exercise(
         mistakes={
             "the new tokens are written elsewhere; counted from 0, the first free one of the store is `length`.": (
                 _made(lambda s, n, T: 0),
-                _made(lambda s, n, T: max(n - 1, 0)),
+                _made(lambda s, n, T: n - 1),
                 _made(lambda s, n, T: n + 1),
                 _made(lambda s, n, T: s.shape[2] - T),
             ),
@@ -82,7 +87,9 @@ EXERCISE = Exercise(
                 *(_made(held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
                 *(_made(along=d) for d in (0, 1, 3)),
             ),
-            "all is written to the room of one token; `new` may hold several, and each has its own.": _one_token,
+            "only the room of one token is written; `new` may hold several, and each has its own.": (
+                *(_one_token, _first_only),
+            ),
             "the slice has no end, so it is as long as the room left; it is as long as `new`.": _made(size=None),
         },
     ),

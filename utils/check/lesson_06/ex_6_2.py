@@ -19,7 +19,7 @@ def _are_floats(result, want):
 EXERCISE = Exercise(
     target="An example: with 5 tokens in the cache, the next 3 stand at the positions [5, 6, 7].",
     probe=Cases(
-        lambda: [(5, 3), (3, 1), (0, 4), (2, 2), (31, 1), (7, 12)],
+        lambda: [(5, 3), (3, 1), (0, 4), (2, 2), (31, 1), (1023, 12)],
         right=_positions,
         signs={
             "the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats,
@@ -31,6 +31,7 @@ EXERCISE = Exercise(
             "all new tokens get the same position.": (
                 *(lambda n, T: torch.full((T,), n), lambda n, T: torch.full((T,), n + 1)),
             ),
+            "this is the last position alone; each new token has one.": lambda n, T: torch.tensor([n + T - 1]),
             "these are all positions; only those of the new tokens are wanted.": lambda n, T: torch.arange(n + T),
             "`arange` stops before its second argument, which is no number of tokens.": lambda n, T: torch.arange(n, T),
         },

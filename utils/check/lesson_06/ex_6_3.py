@@ -38,9 +38,15 @@ EXERCISE = Exercise(
             "only the first key is seen: a causal mask lines up with the first token, and this query is the last.": (
                 lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
             ),
-            "the scores are not scaled: divide them by the root of d_head.": _but(scaled=lambda q: 1),
-            "the scores are divided by another number; it is the root of d_head, the last number of the shape.": (
-                *(_but(scaled=lambda q: 1 / q.shape[-1]), _but(scaled=lambda q: 1 / 8)),
+            "the keys and the values are exchanged.": lambda q, k, v: _attend(q, v, k),
+            "the newest token does not see itself; its own key and value are the last ones, and count.": (
+                lambda q, k, v: _attend(q, k[:, :, :-1], v[:, :, :-1])
+            ),
+            "this is the value of the best key alone; the softmax weighs all values.": _but(
+                softmax=lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).float()
+            ),
+            "the scores are divided by another number, or by none; it is the root of d_head, the shape's last.": (
+                *(_but(scaled=lambda q: 1), _but(scaled=lambda q: 1 / q.shape[-1]), _but(scaled=lambda q: 1 / 8)),
             ),
             "right for small scores; with large ones the exponential overflows: `softmax` is safe.": (
                 _but(softmax=lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True))

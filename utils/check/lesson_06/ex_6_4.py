@@ -21,7 +21,13 @@ _TERMS = Terms(
 EXERCISE = Exercise(
     target="An example: 2 layers of width 64, 32 tokens, a batch of 1 and 4 bytes a number give 32768 bytes.",
     probe=Cases(
-        lambda: [(2, 64, 32, 1, 4), (3, 5, 7, 2, 4), (12, 768, 1024, 1, 4), (96, 12_288, 1, 1, 2), (2, 10, 3, 5, 1)],
+        lambda: [
+            (2, 64, 32, 1, 4),
+            (3, 5, 7, 2, 4),
+            (12, 768, 1024, 1, 4),
+            (96, 12_288, 2_048, 1, 2),
+            (2, 10, 3, 5, 1),
+        ],
         right=_TERMS.count,
         mistakes={
             "queries are not kept, only keys and values.": lambda *sizes: 3 * math.prod(sizes),

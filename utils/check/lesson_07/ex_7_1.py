@@ -56,6 +56,7 @@ EXERCISE = Exercise(
             "`num_attention_heads`, and `model_type` may be missing.": (
                 *(_gpt2, _llama, _after(_gpt2), _after(_llama)),
                 _after(lambda c: _gpt2(c) if c.get("model_type") == "gpt2" else _llama(c)),
+                lambda c: _gpt2(c) if c["model_type"] == "gpt2" else _head_size(c),
                 _after(lambda c: _llama(c) if c.get("model_type") == "llama" else _gpt2(c)),
             ),
             "it is divided by the layers, or the key-value heads; the width is shared out among the heads that ask.": (

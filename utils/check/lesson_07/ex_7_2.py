@@ -37,6 +37,8 @@ EXERCISE = Exercise(
                 *(lambda c: 4 * (c.get("n_inner") or c["n_embd"]), lambda c: (c.get("n_inner") or 4) * c["n_embd"]),
                 lambda c: 4 * c.get("n_inner", c["n_embd"]),
             ),
+            "`x is not None or y` gives True, and not x.": lambda c: c.get("n_inner") is not None or 4 * c["n_embd"],
+            "`hidden_size` is Llama's; GPT-2 says `n_embd`.": lambda c: c.get("n_inner") or 4 * c["hidden_size"],
             "these are the parameters of the MLP; its width is wanted.": (
                 lambda c: 2 * c["n_embd"] * _mlp_width(c) + _mlp_width(c) + c["n_embd"]
             ),

@@ -80,6 +80,13 @@ EXERCISE = Exercise(
                 _with(tied=lambda c: not _tie(c)),
                 _with(tied=lambda c: not c.get("tie_word_embeddings")),
             ),
+            "a flag that is there may still be true; ask for it.": _with(tied=lambda c: "tie_word_embeddings" not in c),
+            "`n_ctx` may be missing; the length of the position table is `n_positions`.": (
+                lambda c: _count(c | {"n_positions": c["n_ctx"]})
+            ),
+            "a layer norm is counted as d numbers; it has a scale and a shift, d of each.": (
+                lambda c: _count(c) - (2 * c["n_layer"] + 1) * c["n_embd"]
+            ),
             "4 d numbers are missing in each block: are the two layer norms counted, and the biases of attention?": (
                 lambda c: _count(c) - 4 * c["n_embd"] * c["n_layer"]
             ),

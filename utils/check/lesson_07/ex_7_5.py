@@ -5,7 +5,7 @@ from utils.check.compare import as_array, same
 from utils.check.engine import Exercise
 from utils.pretrained import TRANSPOSED, to_course_name
 
-LAYERS = ("h.0.ln_1", "h.0.attn.c_attn", "h.11.attn.c_proj", "h.3.mlp.c_fc", "h.3.mlp.c_proj", "ln_f")
+LAYERS = ("h.0.ln_1", "h.0.attn.c_attn", "h.11.attn.c_proj", "h.47.mlp.c_fc", "h.3.mlp.c_proj", "ln_f")
 NAMES = ("wte.weight", *(f"{layer}.{kind}" for layer in LAYERS for kind in ("weight", "bias")))
 
 
