@@ -113,4 +113,6 @@ def test_the_shipped_weights_come_as_they_are_whatever_pytorchs_defaults():
             given = load_toy_gpt().state_dict()
     finally:
         torch.set_default_dtype(torch.float32)
-    assert all(torch.equal(given[name], tensor) and given[name].dtype == tensor.dtype for name, tensor in wanted.items())
+    assert all(
+        torch.equal(given[name], tensor) and given[name].dtype == tensor.dtype for name, tensor in wanted.items()
+    )

@@ -1,6 +1,7 @@
 """Bad input becomes one sentence: what was given, what is allowed, what to do. Called before anything changes."""
 
 import math
+import re
 import sys
 from numbers import Integral, Real
 from pathlib import Path
@@ -51,13 +52,13 @@ def instance(name, value, kind):
 def wrong_type(name, value, allowed) -> TypeError:
     """The error that shows the value, its type and what is allowed.
 
-    A class of the course is told from its own earlier self, which `importlib.reload` and `%autoreload` leave behind.
+    A class of the course that is refused under its own name was loaded twice, by `importlib.reload` or `%autoreload`.
     """
     kind = type(value)
-    if kind.__module__.startswith("utils.") and getattr(sys.modules.get(kind.__module__), kind.__name__, kind) != kind:
+    if kind.__module__.startswith("utils.") and re.search(rf"\b{kind.__name__}\b", allowed):
         return TypeError(
-            f"{name} is a {kind.__name__} from before {kind.__module__} was loaded again; "
-            "restart the kernel and run the notebook from its top."
+            f"{name} is a {kind.__name__}, but {kind.__module__} was loaded again, and other modules still have its "
+            "old one; restart the kernel and run the notebook from its top."
         )
     shown = " ".join(repr(value).split())  # an array's repr has several lines
     shown = shown if len(shown) <= 60 else shown[:60] + "…"
