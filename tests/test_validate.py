@@ -36,6 +36,7 @@ BAD_CONFIGS = [
         ValueError,
         ["n_embd=1600", "n_head=48", "remainder 16", "1, 2, 4, 5, 8, 10, 16, 20, 25,", "n_layer=25", "swapped"],
     ),
+    ({"n_embd": 30, "n_layer": 1}, ValueError, ["remainder 2", "10, 15, 30."]),  # every width divides by 1: no mix-up
     ({"n_head": 128}, ValueError, ["n_embd=64", "n_head=128", "remainder 64"]),
     ({"n_embd": 10**12 + 39, "n_head": 2}, ValueError, ["n_head=2", "remainder 1", "one of 1."]),
     ({"n_embd": 720_720, "n_head": 11_111}, ValueError, ["remainder 9616", "5005, 5040, ", "9240, 9360;"]),
@@ -128,7 +129,11 @@ def test_what_no_machine_holds_is_refused_at_once(refused, memory_growth, make):
     assert memory_growth() < 20
 
 
-def test_the_estimate_is_the_weights_size_and_a_containers_limit_counts(monkeypatch, tmp_path, refused, course):
+@pytest.mark.parametrize("n_inner", [None, 100])
+def test_the_estimate_is_the_weights_size_and_a_containers_limit_counts(
+    monkeypatch, tmp_path, refused, course, n_inner
+):
+    course = dataclasses.replace(course, n_inner=n_inner)
     weights, limit = sum(p.nbytes for p in GPT(course).parameters()), tmp_path / "memory.max"
     monkeypatch.setattr(validate, "MEMORY_LIMIT", limit)
 
