@@ -149,9 +149,11 @@ def running_server(project, root, kind=Jupyter, token="secret"):
         runtime.mkdir(exist_ok=True)
         about = {"url": url, "base_url": "/", "token": token, "root_dir": str(root), "pid": os.getpid()}
         (runtime / "jpserver-1.json").write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
-        yield url
-        server.shutdown()
-        thread.join()
+        try:
+            yield url
+        finally:  # or a test that fails would never end
+            server.shutdown()
+            thread.join()
 
 
 def test_a_running_jupyterlab_is_opened(opened, tmp_path):
