@@ -68,7 +68,7 @@ def python(root, *arguments):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= child_environment() | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, encoding="utf-8", timeout=300)
     assert done.stderr == ""
     return done.stdout.splitlines()
 

@@ -91,7 +91,7 @@ def peaks(code):
     """The numbers that some code prints, in MB."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", PEAK + code]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     return [float(number) for number in done.stdout.split()]
 

@@ -175,7 +175,7 @@ def test_every_file_is_a_panel_that_these_tests_can_make():
 def test_panels_are_offered_at_once_and_loaded_when_asked_for():
     heavy = ["torch", "ipywidgets", "matplotlib"]
     quick = f"import sys; from utils import widgets; print(dir(widgets), [name in sys.modules for name in {heavy}])"
-    done = subprocess.run([sys.executable, "-c", quick], capture_output=True, text=True, cwd=ROOT, check=True)
+    done = subprocess.run([sys.executable, "-c", quick], capture_output=True, encoding="utf-8", cwd=ROOT, check=True)
     assert done.stdout.strip() == f"{sorted(widgets.__all__)} {[False] * len(heavy)}"
     with provisionalcompleter():
         offered = list(IPCompleter(namespace={"widgets": widgets}).completions("widgets.Wi", 10))

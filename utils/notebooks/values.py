@@ -270,7 +270,9 @@ VALUES: dict[str, dict[str, Callable]] = {
     },
     "README": {
         "exercises": lambda: sum(map(counts.exercises, counts.lessons())),
-        "oldest Python": lambda: tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"][2:],
+        "oldest Python": lambda: tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+            "requires-python"
+        ][2:],
         "newest Python": published("PyPI: the wheels of torch 2.13.0", 3.14),
         "space on the disk": lambda: (install.SPACE, install.GPU_SPACE),
         "the second shape": given(65, 128, 4),

@@ -27,11 +27,13 @@ class PlainOptimizer:
         self.steps, self.param_groups = 0, [{"params": list(model.parameters()), "lr": 0.5}]
 
     def zero_grad(self, set_to_none=True):
+        """Forget the gradients."""
         for parameter in self.param_groups[0]["params"]:
             parameter.grad = None
 
     @torch.no_grad()
     def step(self, closure=None):
+        """One step against the gradients -> what the closure gives, if there is one, as torch's optimizers do."""
         with torch.enable_grad():
             loss = closure and closure()
         self.steps += 1
