@@ -51,6 +51,11 @@ def published(source: str, *numbers) -> Callable:
     return lambda: numbers
 
 
+def project() -> dict:
+    """What pyproject.toml says of the course."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def total(config) -> int:
     """All unique parameters."""
     return sum(ledger(config).values())
