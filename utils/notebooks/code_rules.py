@@ -157,7 +157,7 @@ def without_encoding(code: ast.AST) -> Iterator[int]:
         method = isinstance(call.func, ast.Attribute)
         name = call.func.attr if method else getattr(call.func, "id", "")
         named = {keyword.arg: keyword.value for keyword in call.keywords}
-        as_text = any(getattr(named.get(word), "value", False) for word in ("text", "universal_newlines"))
+        as_text = any(getattr(named.get(word), "value", False) is True for word in ("text", "universal_newlines"))
         if "encoding" not in named and (as_text or _opens_text(name, method, call.args, named)):
             yield call.lineno
 
