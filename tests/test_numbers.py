@@ -166,7 +166,7 @@ def test_a_value_holds_what_it_rounds_to(text, value, right):
 def test_cells_print_their_outputs_and_the_whole_numbers_of_their_code():
     cell = nbformat.v4.new_code_cell("GPT(1_536, lr=0.25)  # 99\nprint('98')")
     cell.outputs = [
-        nbformat.v4.new_output("stream"),
+        nbformat.v4.new_output("stream", text="float32 73,728 bytes, 75.5 MB\n"),
         nbformat.v4.new_output("display_data", {"text/plain": "Bars: 31.02%", "text/html": "<b>555</b>"}),
     ]
     shown = set(printed(nbformat.v4.new_notebook(cells=[cell])))
