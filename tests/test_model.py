@@ -176,6 +176,7 @@ def test_a_tied_model_loads_from_either_name(course, dropped, assign, inside):
 
 DIFFERENT = {
     "one number": lambda table: table.clone().index_fill_(0, torch.tensor([7]), 3.0),
+    "another type": lambda table: table.double(),
     "a row less": lambda table: table[:-1].clone(),
     "transposed view": lambda table: table.T,
 }

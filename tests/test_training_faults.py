@@ -174,7 +174,12 @@ def pruned(model):
     return model
 
 
-@pytest.mark.parametrize("change", [untied, pruned, lambda model: model.to("meta")])
+def longer(model):
+    model.wpe = torch.nn.Embedding(9, 16)
+    return model
+
+
+@pytest.mark.parametrize("change", [untied, pruned, longer, lambda model: model.to("meta")])
 def test_what_load_model_could_not_read_is_not_written(tmp_path, refused, change):
     with refused(ValueError, "cannot be saved", "undo"):
         save_model(change(make()), tmp_path / "a.safetensors")

@@ -74,8 +74,9 @@ def draw(probs, generator=None):
     One random number is used for each row, from `generator` or from PyTorch's own.
     """
     cumulative = probs.cumsum(-1, dtype=torch.float64)  # (B, V), ends in 1, but for rounding
-    kind = {"dtype": torch.float64, "device": probs.device}
-    u = torch.rand(len(probs), 1, generator=generator, **kind)  # (B, 1), from 0 up to below 1
+    u = torch.rand(
+        probs.shape[0], 1, dtype=torch.float64, generator=generator, device=probs.device
+    )  # (B, 1), from 0 up to below 1
     # u is at most 1 - 2**-53, so its product with the whole stays below the whole, in float64 too
     return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)  # (B, 1)
 
