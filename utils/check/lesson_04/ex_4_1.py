@@ -47,7 +47,7 @@ _MISTAKES = {
     "a slice of one position keeps its dimension; `-1` alone picks the last.": _scores(pick=lambda s: s[:, -1:]),
     "only the first row of the batch is there; each row has scores of its own.": _scores(pick=lambda s: s[0, -1]),
     "a short text ends before `n_ctx` - 1; the last position is always -1.": _scores(pick=lambda s: s[:, 3]),
-    "of a text shorter than the context the start is lost: T - n_ctx is below 0 there, and counts from the end.": (
+    "of a text shorter than the context the start is lost: `T - n_ctx` is below 0 there, and counts from the end.": (
         _scores(lambda ids: ids[:, ids.shape[1] - 4 :])
     ),
 }

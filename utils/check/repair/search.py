@@ -64,7 +64,7 @@ def _parsed(answer):
         raise TypeError("not a plain function")
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     if not isinstance(tree, ast.FunctionDef):
-        raise TypeError("not a def")
+        raise TypeError("a lambda, or a class")
     tree.decorator_list = []
     space = dict(function.__globals__)
     bound = set(function.__code__.co_varnames)
