@@ -208,7 +208,7 @@ def token_losses(model, rows, batch_size=32) -> torch.Tensor:
 
     Each part of the model has its own mode again, also after an error. batch_size: rows that are read at a time.
     """
-    kind = {"dtype": next((p.dtype for p in model.parameters()), torch.float32), "device": rows.device}
+    kind = {"dtype": next((p.dtype for p in model.parameters()), torch.float64), "device": rows.device}
     found = torch.empty(len(rows), rows.shape[1] - 1, **kind)  # (m, T); made first, so that batches leave no gaps
     with in_mode(model, training=False):
         for batch, losses in zip(rows.split(batch_size), found.split(batch_size), strict=True):
