@@ -105,7 +105,7 @@ def test_the_quiz_answers_by_keyboard(lesson):
 
 def test_an_exercise_is_solved_by_typing_into_its_cell(lesson):
     wrong = lesson.answer("ex-1-2", STUB, "return table @ x  # your answer here")
-    assert wrong.startswith("not yet: right for one vector")
+    assert wrong.startswith("not yet: right for the shape (2,), and not for (2, 2)")
     right = lesson.answer("ex-1-2", STUB, "return x @ table.T")
     assert right.startswith("passed")
     progress = json.loads((lesson.folder / "my_work" / ".progress.json").read_text(encoding="utf-8"))
