@@ -12,6 +12,8 @@ from notebook_files import LESSONS, SOLUTIONS, name
 
 from utils.environment import ROOT
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="each section needs a fork, which Windows has not")
+
 
 def problems(path):
     command = [sys.executable, Path(__file__).with_name("cells_again.py"), path]
