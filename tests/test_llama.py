@@ -141,7 +141,9 @@ def test_what_takes_a_gpt_takes_a_llama(tmp_path):
         assert torch.equal(lens(model, ids)[-1], model(ids))
     save_model(model, tmp_path / "llama.safetensors")
     again = load_model(tmp_path / "llama.safetensors")
-    assert type(again) is Llama and again.config == TINY and again.lm_head.weight is again.wte.weight
+    assert type(again) is Llama
+    assert again.config == TINY
+    assert again.lm_head.weight is again.wte.weight
     assert all(torch.equal(a, b) for a, b in zip(again.parameters(), model.parameters(), strict=True))
     assert copy.deepcopy(model).lm_head.weight.shape == (200, 64)
 
@@ -175,7 +177,8 @@ def test_a_fresh_one_guesses_and_learns():
 def test_bad_sizes_are_one_sentence(change, error, words):
     with pytest.raises(error) as caught:
         Llama(LlamaConfig(**{**vars(TINY), **change}))
-    assert all(word in str(caught.value) for word in words) and "\n" not in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_configuration_of_the_other_kind_is_refused():

@@ -14,7 +14,7 @@ from utils.model import GPT
 
 @torch.no_grad()
 def _listen(model, ids, part):
-    """Run the model once -> for part(block) of each block, in order: the arguments that it was given and what it made."""
+    """Run the model once -> for part(block) of each block, in order: its arguments and what it made."""
     validate.instance("model", model, GPT)
     heard = []
     hooks = [part(block).register_forward_hook(lambda _, given, made: heard.append((given, made))) for block in model.h]

@@ -11,7 +11,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from utils import validate
 from utils.config import ModelConfig
 from utils.model import GPT, attend
 
@@ -24,7 +23,7 @@ class LlamaConfig(ModelConfig):
 
     vocab_size (V), n_ctx (n), n_embd (d), n_layer (L), n_head (H), n_kv_head (G), n_inner (d_ff): whole numbers from
     1; d must divide by H into heads of even width, and H by G. tied: the head shares the token table. rope_theta:
-    how much slower each further pair of a head turns; 10,000 in the first Llama. rms_norm_eps: added to the mean square.
+    how much slower each further pair of a head turns, 10,000 in the first Llama. rms_norm_eps: added to the square.
     Raises ValueError for a value that no model can have and TypeError for a value of the wrong type.
     """
 
