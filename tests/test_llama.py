@@ -111,7 +111,7 @@ def test_published_counts():
 
 def test_a_rotation_multiplies_complex_numbers():
     x = torch.randn(3, 7, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    turned = rotate(x, *rotation(5, 7, 8, 100.0, like=x))
+    turned = rotate(x, *rotation(5, 7, 8, 100.0, dtype=x.dtype))
     number = torch.complex(x[..., :4], x[..., 4:])
     speeds = torch.tensor([100.0 ** (-2 * i / 8) for i in range(4)], dtype=torch.float64)
     angle = torch.outer(torch.arange(5, 12, dtype=torch.float64), speeds)

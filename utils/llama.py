@@ -69,16 +69,15 @@ class LlamaConfig(ModelConfig):
         return V * d, 0, L * 2 * d * (d + shared), L * 3 * d * d_ff, L * 2 * d, d, 0 if self.tied else V * d
 
 
-def rotation(past, count, d_head, theta, like=None):
+def rotation(past, count, d_head, theta, dtype=None, device=None):
     """cos and sin of the angles of `count` positions, which stand after `past` others -> two of (count, d_head / 2).
 
-    Pair i turns by theta^(-2i / d_head) a position (Su et al. 2021, section 3.3). The angles are float32 whatever
-    `like` is, a tensor that gives the device and the type of the result.
+    Pair i turns by theta^(-2i / d_head) a position (Su et al. 2021, section 3.3). The angles are float32, whatever
+    the type of the result.
     """
-    device, dtype = (like.device, like.dtype) if like is not None else (None, None)
     speeds = theta ** -(torch.arange(0, d_head, 2, device=device) / d_head)  # (d_head / 2)
     angles = torch.outer(torch.arange(past, past + count, device=device), speeds)  # (T, d_head / 2)
-    return angles.cos().to(dtype), angles.sin().to(dtype)  # (T, d_head / 2) twice
+    return angles.cos().to(dtype=dtype), angles.sin().to(dtype=dtype)  # (T, d_head / 2) twice
 
 
 def rotate(x, cos, sin):
@@ -101,10 +100,10 @@ class LlamaAttention(nn.Module):
 
     def queries_keys_values(self, x, turn):
         """x (B, T, d), turn: cos and sin -> q (B, H, T, d_head), k and v (B, G, T, d_head); q and k are turned."""
+        projected = self.q_proj(x), self.k_proj(x), self.v_proj(x)  # (B, T, H d_head), twice (B, T, G d_head)
         q, k, v = (
-            proj(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)  # (B, T, d) -> (B, H or G, T, d_head)
-            for proj in (self.q_proj, self.k_proj, self.v_proj)
-        )
+            part.unflatten(-1, (-1, self.d_head)).transpose(1, 2) for part in projected
+        )  # (B, H or G, T, d_head)
         return rotate(q, *turn), rotate(k, *turn), v  # (B, H, T, d_head) and twice (B, G, T, d_head)
 
     def forward(self, x, layer_cache, turn):
@@ -163,9 +162,9 @@ class Llama(GPT):
 
     def hidden(self, ids, past, layer_caches):
         """ids (B, T), which stand after `past` other tokens -> (B, T, d): what the head reads."""
-        config = self.config
         x = self.wte(ids)  # (B, T) -> (B, T, d)
-        turn = rotation(past, ids.shape[1], config.d_head, config.rope_theta, like=x)  # (T, d_head / 2) twice
+        sizes = past, x.shape[1], self.config.d_head, self.config.rope_theta
+        turn = rotation(*sizes, x.dtype, x.device)  # (T, d_head / 2) twice
         for block, layer_cache in zip(self.h, layer_caches, strict=True):
             x = block(x, layer_cache, turn)  # (B, T, d)
         return self.ln_f(x)  # (B, T, d)
