@@ -2,6 +2,7 @@
 
 from utils.pretrained.config_files import read_config
 from utils.pretrained.course_models import COURSE_MODEL, DATA, STAGES, load_names_gpt, load_toy_gpt
+from utils.pretrained.gguf_files import GGUFFile, dequantize_q4_1
 from utils.pretrained.hf_configs import cache_bytes_from_hf, config_from_hf, count_from_hf
 from utils.pretrained.hf_files import stored_shapes
 from utils.pretrained.hf_names import TRANSPOSED, to_course_name
@@ -16,9 +17,11 @@ __all__ = [
     "KNOWN_CONFIGS",
     "STAGES",
     "TRANSPOSED",
+    "GGUFFile",
     "cache_bytes_from_hf",
     "config_from_hf",
     "count_from_hf",
+    "dequantize_q4_1",
     "load_gpt2",
     "load_names_gpt",
     "load_toy_gpt",
