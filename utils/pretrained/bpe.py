@@ -48,7 +48,7 @@ class SmolLMTokenizer(BytePairTokenizer):
     def _refuse(self, text):
         where = next(i for i, letter in enumerate(text) if self._unknown & set(letter.encode()))
         raise ValueError(
-            f"text has {ascii(text[where])} (U+{ord(text[where]):04X}) at {where}, for which this vocabulary has no "
+            f"text has {text[where]!a} (U+{ord(text[where]):04X}) at {where}, for which this vocabulary has no "
             "token; leave it out."
         )
 
