@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 
 from utils import validate
+from utils.config import ModelConfig
 
 
 class LayerCache(NamedTuple):
@@ -81,8 +82,8 @@ class KVCache:
         return list(map(LayerCache, parts[::2], parts[1::2]))  # (B, H, S, d_head) twice for each layer
 
 
-def layer_caches(cache, config, x) -> list[LayerCache] | list[None]:
-    """A cache's LayerCaches for a model with this config and its new tokens x (B, T, d); None each without a cache.
+def layer_caches(cache, config, batch_size, count, dtype) -> list[LayerCache] | list[None]:
+    """A cache's LayerCaches for `count` new tokens of a model with this config; None for each layer without a cache.
 
     Raises TypeError or ValueError for what is no KVCache, or was made for another model or batch.
     """
@@ -90,19 +91,17 @@ def layer_caches(cache, config, x) -> list[LayerCache] | list[None]:
         return [None] * config.n_layer
     if not isinstance(cache, KVCache):
         raise TypeError(f"cache is a {type(cache).__name__}; give a KVCache(model.config) or None.")
-    if cache.made_for != (config, len(x), x.dtype):  # for the same config at once
-        fitting = _shape(config, len(x))
-        if cache.kv.shape != fitting or cache.kv.dtype != x.dtype:
-            raise ValueError(_misfit(tuple(cache.kv.shape), fitting, cache.kv.dtype, x.dtype))
-    return cache.layers(x.shape[1])
+    if cache.made_for != (config, batch_size, dtype):  # for the same config at once
+        fitting = _shape(config, batch_size)
+        if cache.kv.shape != fitting or cache.kv.dtype != dtype:
+            raise ValueError(_misfit(tuple(cache.kv.shape), fitting, cache.kv.dtype, dtype))
+    return cache.layers(count)
 
 
 def _shape(config, batch_size):
-    try:
-        n_kv_head = getattr(config, "n_kv_head", config.n_head)  # fewer where several heads share keys and values
-        return config.n_layer, 2, batch_size, n_kv_head, config.n_ctx, config.d_head
-    except AttributeError:
-        raise validate.wrong_type("config", config, "give a GPTConfig, as model.config is") from None
+    validate.instance("config", config, ModelConfig)
+    # fewer heads where several share keys and values
+    return config.n_layer, 2, batch_size, config.n_kv_head, config.n_ctx, config.d_head
 
 
 def _misfit(given, fitting, dtype, wanted):

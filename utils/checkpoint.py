@@ -14,10 +14,12 @@ from safetensors.torch import load_file, save_file
 
 from utils import validate
 from utils.files import at_home, not_there, replace_file, stand_in
+from utils.llama import LlamaConfig
 from utils.model import GPT, GPTConfig
 from utils.unwrap import unwrapped
 
 RUN = "run.json"
+KINDS = {config.__name__: config for config in (GPTConfig, LlamaConfig)}
 
 
 def save_model(model: GPT, path) -> None:
@@ -30,12 +32,13 @@ def save_model(model: GPT, path) -> None:
     # safetensors refuses two names of one tensor; named_parameters gives the first only
     weights = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
     _require_readable(weights, model.config)
-    _write(path, weights, {"config": json.dumps(asdict(model.config))})
+    kind = type(model.config).__name__
+    _write(path, weights, {"config": json.dumps(asdict(model.config)), "kind": kind})
 
 
 def _require_readable(weights, config):
     with torch.device("meta"):
-        wanted = {name: parameter.shape for name, parameter in GPT(config).named_parameters()}
+        wanted = {name: parameter.shape for name, parameter in config.build().named_parameters()}
     given = {name: tensor.shape for name, tensor in weights.items()}
     different = [name for name in wanted | given if given.get(name) != wanted.get(name)]
     if different or any(tensor.is_meta for tensor in weights.values()):
@@ -55,20 +58,21 @@ def load_model(path) -> GPT:
     if "config" not in notes:
         raise ValueError(f"{path} holds no configuration; give a file that utils.checkpoint.save_model wrote.")
     try:
-        model = _empty(GPTConfig(**json.loads(notes["config"])), weights)
+        config = KINDS[notes.get("kind", "GPTConfig")]  # the course's first files name none
+        model = _empty(config(**json.loads(notes["config"])), weights)
         model.load_state_dict(weights)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(f"{path} holds no whole model of this course ({reason}); get it again.") from None
     return model.eval()
 
 
 def _empty(config, weights):
-    """A GPT to be filled with these weights: of their type, on the CPU, whatever PyTorch's defaults are now."""
+    """A model to be filled with these weights: of their type, on the CPU, whatever PyTorch's defaults are now."""
     dtype = next((tensor.dtype for tensor in weights.values()), torch.float32)
     # the weights drawn here are replaced: leave no trace of them
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
-        return GPT(config).to(dtype)
+        return config.build().to(dtype)
 
 
 def _read(path):

@@ -8,6 +8,7 @@ import math
 import torch
 
 from utils import validate
+from utils.config import ModelConfig
 from utils.model import GPT, GPTConfig
 
 ROWS = ("token table", "position table", "attention", "mlp", "layer norms", "final layer norm", "head")
@@ -29,29 +30,15 @@ def gpt_params(vocab_size, n_ctx, n_embd, n_layer, tied=True) -> int:
 def ledger(cfg_or_model) -> dict[str, int]:
     """Where the parameters sit: one int for each of ROWS, which sum to the number of unique parameters.
 
-    From a GPTConfig the numbers come from the formula, from a GPT they are counted tensor by tensor.
-    The head is 0 if it is tied, since its numbers are the token table's. Raises ValueError for a GPT with a part of
+    From a configuration the numbers come from its formula, from a model they are counted tensor by tensor.
+    The head is 0 if it is tied, since its numbers are the token table's. Raises ValueError for a model with a part of
     another kind, such as a second head, and TypeError for anything else.
     """
-    if isinstance(cfg_or_model, GPTConfig):
-        return _ledger_of_config(cfg_or_model)
+    if isinstance(cfg_or_model, ModelConfig):
+        return dict(zip(ROWS, cfg_or_model.part_counts(), strict=True))
     if isinstance(cfg_or_model, GPT):
         return _ledger_of_model(cfg_or_model)
     raise validate.wrong_type("cfg_or_model", cfg_or_model, "give a GPTConfig or a GPT")
-
-
-def _ledger_of_config(c):
-    d = c.n_embd
-    counts = (
-        c.vocab_size * d,
-        c.n_ctx * d,
-        c.n_layer * (4 * d * d + 4 * d),
-        c.n_layer * (2 * d * c.d_ff + c.d_ff + d),
-        c.n_layer * 4 * d,
-        2 * d,
-        0 if c.tied else c.vocab_size * d,
-    )
-    return dict(zip(ROWS, counts, strict=True))
 
 
 def _ledger_of_model(model):
@@ -161,7 +148,7 @@ GPT3_FAMILY = {
 }
 
 
-def meta_model(cfg: GPTConfig) -> GPT:
+def meta_model(cfg: ModelConfig) -> GPT:
     """The model with shapes but without numbers, so that any size can be built and counted in no memory."""
     with torch.device("meta"):
-        return GPT(cfg)
+        return cfg.build()

@@ -13,6 +13,7 @@ from torch import nn
 
 from utils import validate
 from utils.cache import KVCache, layer_caches
+from utils.config import ModelConfig
 from utils.tying import TiedModule
 
 __all__ = ["GPT", "MLP", "Block", "CausalSelfAttention", "GPTConfig", "KVCache"]
@@ -22,7 +23,7 @@ INIT_STD = 0.02
 
 
 @dataclass(frozen=True)
-class GPTConfig:
+class GPTConfig(ModelConfig):
     """The sizes of a GPT, checked when they are given.
 
     vocab_size (V), n_ctx (n), n_embd (d), n_layer (L), n_head (H): whole numbers from 1; d must divide by H.
@@ -42,28 +43,44 @@ class GPTConfig:
     layer_norm_epsilon: float = 1e-5
 
     def __post_init__(self):
-        for name in ("vocab_size", "n_ctx", "n_embd", "n_layer", "n_head"):
-            size = validate.whole_number(name, getattr(self, name))
-            object.__setattr__(self, name, size)  # an int in place of NumPy's, which can overflow
-        if self.n_inner is not None:
-            width = validate.whole_number("n_inner", self.n_inner, otherwise="or None, which means 4 * n_embd")
-            object.__setattr__(self, "n_inner", width)
-        validate.divides(self.n_embd, self.n_head, self.n_layer)
-        validate.flag("tied", self.tied)
+        self.check_sizes(*([] if self.n_inner is None else ["n_inner"]))
         validate.one_of("activation", self.activation, ACTIVATIONS)
-        validate.number("layer_norm_epsilon", self.layer_norm_epsilon, "a small float above 0, 1e-5 in GPT-2")
-        if not 0 < self.layer_norm_epsilon < math.inf:
-            raise ValueError(f"layer_norm_epsilon={self.layer_norm_epsilon} must be above 0 and finite, as 1e-5.")
-
-    @property
-    def d_head(self) -> int:
-        """Width of one head: d / H."""
-        return self.n_embd // self.n_head
+        self.check_positive("layer_norm_epsilon", "a small float above 0, 1e-5 in GPT-2")
 
     @property
     def d_ff(self) -> int:
         """Width of the MLP's hidden layer: n_inner, or 4d."""
         return self.n_inner or 4 * self.n_embd
+
+    @property
+    def n_kv_head(self) -> int:
+        """Heads whose keys and values a cache keeps: all of them."""
+        return self.n_head
+
+    def build(self) -> "GPT":
+        """A GPT of these sizes with fresh weights."""
+        return GPT(self)
+
+    def part_counts(self) -> tuple[int, ...]:
+        """Parameters of each part; see ModelConfig."""
+        V, n, d, L, d_ff = self.vocab_size, self.n_ctx, self.n_embd, self.n_layer, self.d_ff
+        head = 0 if self.tied else V * d
+        return V * d, n * d, L * (4 * d * d + 4 * d), L * (2 * d * d_ff + d_ff + d), L * 4 * d, 2 * d, head
+
+
+def attend(q, k, v, layer_cache=None):
+    """softmax(q k^T / sqrt(d_head)) v: each of the T queries looks at itself and the tokens before it.
+
+    q (B, H, T, d_head), k and v the same or with fewer heads, which groups of queries then share -> (B, H, T, d_head).
+    With a LayerCache, the tokens in it are looked at too and the new ones kept.
+    """
+    if layer_cache is not None:
+        k, v = layer_cache.append(k, v)  # (B, H, T, d_head) -> (B, H, S, d_head)
+    T, S = q.shape[2], k.shape[2]
+    # is_causal lines the first query up with the first key; the T queries are the last of S tokens
+    mask = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T) if 1 < T < S else None  # (T, S)
+    shared = q.shape[1] != k.shape[1]
+    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=T == S, enable_gqa=shared)  # (B, H, T, d_head)
 
 
 class CausalSelfAttention(nn.Module):
@@ -75,19 +92,16 @@ class CausalSelfAttention(nn.Module):
         self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd)
         self.c_proj = nn.Linear(config.n_embd, config.n_embd)
 
-    def forward(self, x, layer_cache=None):
-        """x (B, T, d) -> (B, T, d); with a LayerCache, the tokens in it are looked at too and the new ones kept."""
+    def queries_keys_values(self, x):
+        """x (B, T, d) -> q, k, v, each (B, H, T, d_head)."""
         B, T, _ = x.shape
         qkv = self.c_attn(x).view(B, T, 3, self.n_head, -1)  # (B, T, d) -> (B, T, 3d) -> (B, T, 3, H, d_head)
-        q, k, v = qkv.transpose(1, 3).unbind(2)  # (B, H, 3, T, d_head) -> 3 times (B, H, T, d_head)
-        if layer_cache is not None:
-            k, v = layer_cache.append(k, v)  # (B, H, T, d_head) -> (B, H, S, d_head)
-        S = k.shape[2]
-        # is_causal lines the first query up with the first key; the T queries are the last of S tokens
-        mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T) if 1 < T < S else None  # (T, S)
-        y = F.scaled_dot_product_attention(q, k, v, mask, is_causal=T == S)  # (B, H, T, d_head)
-        y = y.transpose(1, 2).flatten(2)  # (B, H, T, d_head) -> (B, T, H, d_head) -> (B, T, d)
-        return self.c_proj(y)  # (B, T, d)
+        return qkv.transpose(1, 3).unbind(2)  # (B, H, 3, T, d_head) -> 3 times (B, H, T, d_head)
+
+    def forward(self, x, layer_cache=None):
+        """x (B, T, d) -> (B, T, d); with a LayerCache, the tokens in it are looked at too and the new ones kept."""
+        y = attend(*self.queries_keys_values(x), layer_cache)  # (B, H, T, d_head)
+        return self.c_proj(y.transpose(1, 2).flatten(2))  # (B, T, H, d_head) -> (B, T, d)
 
 
 class MLP(nn.Module):
@@ -131,18 +145,24 @@ class GPT(TiedModule):
     `load_state_dict`, with assign=True as well. Raises ValueError if the weights alone exceed this machine's memory.
     """
 
-    def __init__(self, config: GPTConfig):
+    Config = GPTConfig
+    residual = ("c_proj",)  # the projections that add to the stream
+
+    def __init__(self, config):
         super().__init__()
-        validate.instance("config", config, GPTConfig)
+        validate.instance("config", config, self.Config)
         validate.weights_fit(config)
         self.config = config
+        self._build(config)
+        self.tie()
+        self._init_weights()
+
+    def _build(self, config):
         self.wte = nn.Embedding(config.vocab_size, config.n_embd)
         self.wpe = nn.Embedding(config.n_ctx, config.n_embd)
         self.h = nn.ModuleList(Block(config) for _ in range(config.n_layer))
         self.ln_f = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
         self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
-        self.tie()
-        self._init_weights()
 
     def tie(self):
         """Let the head be the token table, if config.tied."""
@@ -156,11 +176,14 @@ class GPT(TiedModule):
             if name.endswith("bias"):
                 nn.init.zeros_(parameter)
             elif parameter.ndim == 2:
-                nn.init.normal_(parameter, std=residual_std if "c_proj" in name else INIT_STD)
+                nn.init.normal_(parameter, std=residual_std if name.split(".")[-2] in self.residual else INIT_STD)
 
-    def embed(self, ids, past=0):
-        """ids (B, T), which stand after `past` other tokens -> (B, T, d): what each is, plus where it stands."""
-        return self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
+    def hidden(self, ids, past, layer_caches):
+        """ids (B, T), which stand after `past` other tokens -> (B, T, d): what the head reads."""
+        x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
+        for block, layer_cache in zip(self.h, layer_caches, strict=True):
+            x = block(x, layer_cache)  # (B, T, d)
+        return self.ln_f(x)  # (B, T, d)
 
     def forward(self, ids, cache=None):
         """ids (B, T), int32 or int64, each from 0 to V - 1 -> logits (B, T, V): a score per token at each position.
@@ -174,11 +197,9 @@ class GPT(TiedModule):
                 return self.forward(ids, cache)  # (B, T, V)
         past = getattr(cache, "length", 0)  # 0 for None, and for what is no cache: that is refused below
         # what follows in a cache lies where the tokens before it lie
-        validate.token_ids(ids, self.config, past, None if past else self.wpe.weight.device)
-        x = self.embed(ids, past)  # (B, T) -> (B, T, d)
-        for block, layer_cache in zip(self.h, layer_caches(cache, self.config, x), strict=True):
-            x = block(x, layer_cache)  # (B, T, d)
-        logits = self.lm_head(self.ln_f(x))  # (B, T, d) -> (B, T, V)
+        validate.token_ids(ids, self.config, past, None if past else self.wte.weight.device)
+        layers = layer_caches(cache, self.config, *ids.shape, self.wte.weight.dtype)
+        logits = self.lm_head(self.hidden(ids, past, layers))  # (B, T) -> (B, T, d) -> (B, T, V)
         if cache is not None:
             cache.length += ids.shape[1]
         return logits

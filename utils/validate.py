@@ -168,12 +168,9 @@ def _too_long(new, n_ctx, past):
 
 
 def weights_fit(config):
-    """The weights of a GPT with this config must fit into this machine's memory."""
-    c = config
-    matrices = c.n_layer * c.n_embd * (4 * c.n_embd + 2 * c.d_ff)
-    tables = c.n_embd * (c.n_ctx + c.vocab_size * (1 if c.tied else 2))
-    needed = (matrices + tables) * torch.get_default_dtype().itemsize  # biases and norms are too small to matter here
-    memory(needed, f"A GPT with n_embd={c.n_embd}, n_layer={c.n_layer}")
+    """The weights of a model with this config must fit into this machine's memory."""
+    needed = sum(config.part_counts()) * torch.get_default_dtype().itemsize
+    memory(needed, f"A model with n_embd={config.n_embd}, n_layer={config.n_layer}")
 
 
 def memory(needed, what, device=None):
