@@ -9,6 +9,7 @@ from utils.pretrained.hf_names import TRANSPOSED, to_course_name
 from utils.pretrained.hf_weights import load_gpt2, save_gpt2
 from utils.pretrained.hub import GPT2_NAMES
 from utils.pretrained.known_configs import KNOWN_CONFIGS
+from utils.pretrained.smollm import load_smollm, smollm_file, smollm_tokenizer
 
 __all__ = [
     "COURSE_MODEL",
@@ -24,9 +25,12 @@ __all__ = [
     "dequantize_q4_1",
     "load_gpt2",
     "load_names_gpt",
+    "load_smollm",
     "load_toy_gpt",
     "read_config",
     "save_gpt2",
+    "smollm_file",
+    "smollm_tokenizer",
     "stored_shapes",
     "to_course_name",
 ]
