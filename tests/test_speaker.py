@@ -15,13 +15,6 @@ from utils.widgets import AttentionExplorer, GenerationStepper, Lens, Temperatur
 TEXT = "The cat sat on the mat.\nThe cat"
 
 
-class WithStart:
-    """GPT-2's tokenizer, in which its end mark is a text's start."""
-
-    start, encode = 50_256, staticmethod(gpt2_tokenizer().encode)
-    decode, pieces = staticmethod(gpt2_tokenizer().decode), staticmethod(gpt2_tokenizer().pieces)
-
-
 @pytest.fixture(scope="module")
 def llama():
     """A deep, narrow Llama with GPT-2's vocabulary, random and loud."""
@@ -34,7 +27,7 @@ def llama():
 
 
 def test_a_speaker_computes_what_the_library_does(llama):
-    for model, tokenizer, text in ((llama, WithStart(), TEXT), (load_toy_gpt(), ToyLanguage(), "today Anna took the")):
+    for model, tokenizer, text in ((llama, gpt2_tokenizer(), TEXT), (load_toy_gpt(), ToyLanguage(), "today Anna took the")):
         speaker = Speaker(model, tokenizer)
         ids = speaker.ids(text)
         batch = torch.tensor([ids])
@@ -47,31 +40,31 @@ def test_a_speaker_computes_what_the_library_does(llama):
 
 
 def test_every_panel_that_speaks_takes_a_llama(llama):
-    stepper = GenerationStepper(llama, WithStart(), text=TEXT)
+    stepper = GenerationStepper(llama, gpt2_tokenizer(), text=TEXT)
     for _ in range(4):
         stepper.step.click()
     assert stepper.error == ""
-    ids = torch.tensor([Speaker(llama, WithStart()).ids(TEXT)])
+    ids = torch.tensor([Speaker(llama, gpt2_tokenizer()).ids(TEXT)])
     made = generate(llama, ids, 4, generator=torch.Generator().manual_seed(0))[0, ids.shape[1] :]
-    assert WithStart.pieces(made)[-1] in stepper.sentence
+    assert gpt2_tokenizer().pieces(made)[-1] in stepper.sentence
     with torch.no_grad():
-        best = WithStart.pieces([llama(ids)[0, -1].argmax().item()])[0]
-    assert best in TemperatureExplorer(llama, WithStart(), text=TEXT).sentence
-    explorer = AttentionExplorer(llama, WithStart(), TEXT, layer=11, head=3, word=5)
+        best = gpt2_tokenizer().pieces([llama(ids)[0, -1].argmax().item()])[0]
+    assert best in TemperatureExplorer(llama, gpt2_tokenizer(), text=TEXT).sentence
+    explorer = AttentionExplorer(llama, gpt2_tokenizer(), TEXT, layer=11, head=3, word=5)
     assert explorer.sentence.startswith("Layer 11, head 3: “ the” (5) looks most at ")
-    depth = Lens(llama, WithStart(), TEXT, word=2)
+    depth = Lens(llama, gpt2_tokenizer(), TEXT, word=2)
     assert f"{best_after(llama, ids[:, :3])}" in depth.sentence
     assert "rank is" in depth.sentence
 
 
 def best_after(model, ids):
     with torch.no_grad():
-        return WithStart.pieces([model(ids)[0, -1].argmax().item()])[0]
+        return gpt2_tokenizer().pieces([model(ids)[0, -1].argmax().item()])[0]
 
 
 def test_the_lens_tells_from_which_block_on_the_answer_leads(llama):
-    panel = Lens(llama, WithStart(), TEXT, word=2)
-    ids = torch.tensor([Speaker(llama, WithStart()).ids(TEXT)])
+    panel = Lens(llama, gpt2_tokenizer(), TEXT, word=2)
+    ids = torch.tensor([Speaker(llama, gpt2_tokenizer()).ids(TEXT)])
     rows = lens(llama, ids)[:, 0, 2]
     leaders = rows.argmax(-1)
     since = len(rows) - 1
@@ -88,4 +81,4 @@ def test_a_model_without_its_tokenizer_is_refused(llama):
         with pytest.raises(TypeError, match="a model without a tokenizer"):
             panel(llama)
     with pytest.raises(TypeError, match="model="):
-        Speaker(3, WithStart())
+        Speaker(3, gpt2_tokenizer())
