@@ -239,7 +239,7 @@ def test_a_drawn_token_is_always_among_the_bars():
 
 def test_the_growing_text_shows_what_is_seen_and_what_is_new():
     """Three lines in three colours that lie over each other: grey is out of sight, red is drawn last."""
-    tokens = [f"w{number}" for number in range(60)] + ["."]
+    tokens = ["w0", *(f" w{number}" for number in range(1, 60)), "."]
     fig = generation.one_draw(tokens, 29, EVEN, WORDS, [0, 1], 0.6, 2)
     shown = {text.get_color(): text.get_text() for text in fig.texts}
     assert {text.count("\n") for text in shown.values()} == {2}

@@ -124,7 +124,7 @@ def test_another_prompt_moves_to_its_last_word(make):
 
 
 @pytest.mark.parametrize(
-    ("prompt", "words"), [("Anna took the zebra", "'zebra'"), ("once " * 33, "33 words and a story at most 32")]
+    ("prompt", "words"), [("Anna took the zebra", "'zebra'"), ("once " * 33, "33 tokens, and there is room for 32")]
 )
 @pytest.mark.parametrize("make", PANELS)
 def test_a_prompt_that_cannot_be_read_is_told_in_words_and_mended_by_the_next(make, prompt, words):

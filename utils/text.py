@@ -35,6 +35,11 @@ class BytePairTokenizer:
         self._bpe = encoding
         self.vocab_size = encoding.n_vocab
 
+    @property
+    def start(self) -> int:
+        """What stands before a text: the mark between two documents."""
+        return self.end_of_text
+
     def encode(self, text) -> list[int]:
         """The text's token ids, in GPT-2: "The cat sat" -> [464, 3797, 3332].
 

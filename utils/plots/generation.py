@@ -86,7 +86,7 @@ def _finish(ax, names, settings):
 def one_draw(text, seen_from, probs, vocab, bars, u=None, drawn=None, settings=""):
     """One step of generation: the text so far, the cumulative probabilities with the random number, the bars.
 
-    text: the tokens so far as strings, the drawn one last; seen_from: where the model's context begins in it;
+    text: the tokens so far, with their spaces, the drawn one last; seen_from: where the model's context begins in it;
     probs (V,): from what the step draws; vocab: V strings; bars: ids from the top, the last one gives way to a drawn
     token that is not among them; u: the random number, 0 <= u < 1, and drawn: the id it falls on, or None for both
     before the draw; settings: temperature and filters in words -> Figure, of one size for the same number of bars.
@@ -109,6 +109,7 @@ def one_draw(text, seen_from, probs, vocab, bars, u=None, drawn=None, settings="
 
 def _text(fig, tokens, seen_from, newest):
     """The last lines of the text: grey what the model does not see any more, red what was drawn last."""
+    tokens = ["".join(" " if letter.isspace() else letter for letter in token) for token in tokens]
     colours = [GREY] * seen_from + ["black"] * (len(tokens) - seen_from)
     if newest:
         colours[-1] = RED
@@ -122,9 +123,8 @@ def _text(fig, tokens, seen_from, newest):
 
 def _masked(tokens, wanted):
     """Lines of the text in which all but the wanted tokens are blank, so that colours can lie over each other."""
-    parts = [tokens[0], *(token if token == "." else f" {token}" for token in tokens[1:])]
-    whole = "".join(parts)
-    masked = "".join(part if show else HARD_SPACE * len(part) for part, show in zip(parts, wanted, strict=True))
+    whole = "".join(tokens)
+    masked = "".join(part if show else HARD_SPACE * len(part) for part, show in zip(tokens, wanted, strict=True))
     lines, at = [], 0
     for line in textwrap.wrap(whole, COLUMNS):
         at = whole.index(line, at)

@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from utils.plots.style import GREEN, GREY, MONOSPACED, RED, label, new_figure, styled
+from utils.plots.style import BLUE, GREEN, GREY, MONOSPACED, RED, label, new_figure, styled
 
 SHADES = matplotlib.colormaps["Blues"].with_extremes(bad="#F0F0F0")
 DEEPEST = 0.85  # a weight of 1 leaves the letters readable
@@ -76,10 +76,38 @@ def lens(words, picked, probs, vocab, following=None, shown=5):
     return fig
 
 
+@styled
+def lens_by_rank(words, picked, probs, vocab, following=None):
+    """How far from the top the model's final answer stands after each block, and what is at the top there.
+
+    For models with many blocks. words: strings; picked: a word's number; probs (L + 1, V); vocab: V strings;
+    following: the id of the token that follows in truth, drawn as well if it is not the answer, or None -> Figure.
+    """
+    probs = np.asarray(probs, dtype=float)
+    fig = new_figure(8.6, 6.4)
+    _story(fig, 5.2 / 6.4, 1.15 / 6.4, words, picked)
+    ax = fig.add_axes((0.11, 0.27, 0.86, 0.51))
+    answer, rows = int(probs[-1].argmax()), np.arange(len(probs))
+    for token, colour, what in ((answer, BLUE, "the answer"), (following, GREEN, "in the text")):
+        if token is None or (what != "the answer" and token == answer):
+            continue
+        ranks = (probs > probs[:, [token]]).sum(axis=1) + 1
+        ax.plot(rows, ranks, color=colour, marker="o", markersize=4, label=f"{label(vocab[token])}: {what}")
+    ax.set_yscale("log")
+    ax.set_ylim(probs.shape[1], 0.8)
+    ax.set_ylabel("rank among all tokens")
+    best = [label(vocab[token]) for token in probs.argmax(axis=1)]
+    ax.set_xticks(rows, [f"{word[:14]}  {row - 1 if row else 'in'}" for row, word in enumerate(best)], rotation=90)
+    ax.tick_params(axis="x", labelsize=9)
+    ax.set_xlabel("at the top after each block (in: before block 0)")
+    ax.legend(frameon=False, loc="upper left")
+    return fig
+
+
 def _depth(row, rows):
     """The name of a row: how far the model has come."""
     if row == 0:
-        return "after the\ntwo tables"
+        return "before\nblock 0"
     return f"after block {row - 1}" + ("\n= the output" if row == rows - 1 else "")
 
 

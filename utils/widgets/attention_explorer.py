@@ -1,30 +1,34 @@
 """Lesson 02's panel: which earlier words each head of the trained course model looks at."""
 
 import ipywidgets
-import torch
 
-from utils.inspection import attention_weights
 from utils.plots.inside import attention
 from utils.widgets.panel import LONG, WIDE
-from utils.widgets.story_panel import StoryPanel
+from utils.widgets.sampling_panel import speaker_of
+from utils.widgets.story_panel import STORY, StoryPanel
 
 
 class AttentionExplorer(StoryPanel):
     """Pick a layer, a head and a word: see where the word looks. Some heads find the word that comes next.
 
-    Controls: prompt, layer and head, both counted from 0 as in the code, and word.
+    Controls: prompt, layer and head, both counted from 0 as in the code, and word. Arguments: model and tokenizer, by
+    default the trained course model's; text, the first prompt; layer, head and word, what to begin with.
     """
 
-    def __init__(self):
-        self.layer = ipywidgets.IntSlider(0, 0, 1, description="layer, from 0", style=WIDE, layout=LONG)
-        self.head = ipywidgets.IntSlider(0, 0, 3, description="head, from 0", style=WIDE, layout=LONG)
-        super().__init__([self.layer, self.head])
+    def __init__(self, model=None, tokenizer=None, text=STORY, layer=0, head=0, word=14):
+        speaker = speaker_of(model, tokenizer)
+        last = {"layer": speaker.model.config.n_layer - 1, "head": speaker.model.config.n_head - 1}
+        self.layer, self.head = (
+            ipywidgets.IntSlider(value, 0, last[what], description=f"{what}, from 0", style=WIDE, layout=LONG)
+            for what, value in (("layer", layer), ("head", head))
+        )
+        super().__init__(speaker, text, word, [self.layer, self.head])
 
     def picture(self):
         """-> (Figure, sentence) for the controls' present values."""
         ids, length, place = self._read()
-        weights = attention_weights(self._model, torch.tensor([ids[:length]]))[self.layer.value, 0, self.head.value]
-        words = [self._language.vocab[number] for number in ids]
+        weights = self._speaker.weights(ids[:length])[self.layer.value, self.head.value]  # (T, T)
+        words = [self._speaker.names[number] for number in ids]
         return attention(words, weights, place), self._sentence(ids, place, weights[place])
 
     def _sentence(self, ids, place, row):
@@ -36,5 +40,5 @@ class AttentionExplorer(StoryPanel):
         if place + 1 == len(ids):
             return sentence
         following = ids[place + 1]
-        found = "the same word" if following == ids[target] else f"“{self._language.vocab[following]}”"
+        found = "the same word" if following == ids[target] else f"“{self._speaker.names[following]}”"
         return f"{sentence}; {found} comes next"

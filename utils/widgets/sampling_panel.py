@@ -2,19 +2,17 @@
 
 import functools
 import gc
-import re
 
 import ipywidgets
-import torch
 import traitlets
 
 from utils.pretrained import load_toy_gpt
+from utils.speaker import Speaker
 from utils.toy_language import ToyLanguage
 from utils.widgets.panel import LONG, WIDE, Panel, prompt
 
 OFF = "off"
 KEEP = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, OFF)
-LONGEST_WORD = 16  # of what a student types, in a message; no word of the language is as long
 
 
 class TopK(ipywidgets.SelectionSlider):
@@ -29,25 +27,18 @@ class TopK(ipywidgets.SelectionSlider):
 
 
 @functools.cache
-def course():
+def course() -> Speaker:
     """The trained course model and its language, loaded once for all panels."""
     gc.collect()
     gc.freeze()  # a full collection among the libraries' objects takes 0.15 s, and pictures bring one every 20 keys
-    return load_toy_gpt(), ToyLanguage()
+    return Speaker(load_toy_gpt(), ToyLanguage())
 
 
-@functools.cache
-def names():
-    """The 200 tokens as pictures and sentences name them: a bare full stop would not be seen."""
-    return ["“.”" if word == "." else word for word in course()[1].vocab]
-
-
-@functools.lru_cache(maxsize=512)
-def last_scores(ids):
-    """Scores (V,) for the token after ids, a tuple, of which the model sees the last n_ctx, as in generate."""
-    gpt, _ = course()
-    with torch.no_grad():
-        return gpt(torch.tensor([ids[-gpt.config.n_ctx :]]))[0, -1]
+def speaker_of(model, tokenizer) -> Speaker:
+    """The Speaker of a panel's arguments: the course's own if both are None. Raises TypeError for one without other."""
+    if (model is None) != (tokenizer is None):
+        raise TypeError("a panel was given a model without a tokenizer, or the other way round; give both, or neither.")
+    return course() if model is None else Speaker(model, tokenizer)
 
 
 def tail(text, length):
@@ -61,12 +52,13 @@ def tail(text, length):
 class SamplingPanel(Panel):
     """Controls: prompt, read at Enter or Tab; temperature; top_k ("off" or None: all); top_p (1.0: all).
 
-    An empty prompt is the start mark alone. A word outside the language is named where the picture would be, in as
-    much space, with the nearest words.
+    model, tokenizer: who speaks, by default the trained course model. An empty prompt is the start mark alone. A word
+    outside the language is named where the picture would be, in as much space, with the nearest words.
     """
 
-    def __init__(self, further=()):
-        self.prompt = prompt("today Anna took the")
+    def __init__(self, model=None, tokenizer=None, text="today Anna took the", further=()):
+        self._speaker = speaker_of(model, tokenizer)
+        self.prompt = prompt(text)
         self.temperature = ipywidgets.FloatSlider(
             1.0, min=0, max=3, step=0.1, readout_format=".1f", description="temperature", style=WIDE, layout=LONG
         )
@@ -88,6 +80,4 @@ class SamplingPanel(Panel):
 
     def ids(self):
         """The prompt as a tuple of ids, start mark first. Raises ValueError for a word outside the language."""
-        _, lang = course()
-        too_long = rf"([^\s.]{{{LONGEST_WORD - 1}}})[^\s.]{{2,}}"
-        return (lang.start, *lang.encode(re.sub(too_long, r"\1…", self.prompt.value)))
+        return self._speaker.ids(self.prompt.value)
