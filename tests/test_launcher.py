@@ -85,7 +85,8 @@ def test_an_environment_that_has_everything_is_used(bare, tmp_path):
     (shared / "jupyterlab/__init__.py").touch()
     (shared / "jupyterlab/__main__.py").write_text(FAKE_LAB, encoding="utf-8")
     bare.lab(PYTHONPATH=str(shared))
-    assert not bare.venv.exists()
+    assert not (bare.venv / "bin").exists()
+    assert bare.model.exists()  # by that environment's pip
     assert bare.record()["environment"]["PYTHONPATH"] == f"{bare.root}{os.pathsep}{shared}"
 
 

@@ -41,6 +41,7 @@ def parse(arguments):
     commands = parser.add_subparsers(dest="command", required=True)
     lab = commands.add_parser("lab", help="open the course in JupyterLab", allow_abbrev=False)
     lab.add_argument("--cpu", action="store_true", help="install torch without GPU support: a small download")
+    lab.add_argument("--no-model", action="store_true", help="leave out the real model of lesson 09 (98 MB)")
     lab.add_argument("--port", type=int, metavar="N", help="serve on this port instead of a free one")
     lab.add_argument("--no-browser", action="store_true", help="only print the address")
     lab.epilog = "Further options go to JupyterLab as they are."
@@ -65,7 +66,8 @@ def main():
     from utils.start import launcher
 
     if options.command == "lab":
-        return launcher.in_words(launcher.lab, options.cpu, options.port, options.no_browser, further)
+        model = not options.no_model
+        return launcher.in_words(launcher.lab, options.cpu, model, options.port, options.no_browser, further)
     if options.command == "test":
         return launcher.in_words(launcher.test)
     return launcher.in_words(launcher.build, further)

@@ -25,7 +25,7 @@ from utils.notebooks import counts
 from utils.pretrained import COURSE_MODEL, KNOWN_CONFIGS, load_toy_gpt
 from utils.sampling import generate
 from utils.scaling import KNOWN_MODELS, compute_optimal, gpu_hours, matmul_flops, training_flops
-from utils.start import install
+from utils.start import install, smollm
 from utils.text import names
 from utils.toy_language import ToyLanguage
 from utils.training import token_losses
@@ -279,7 +279,7 @@ VALUES: dict[str, dict[str, Callable]] = {
             "requires-python"
         ][2:],
         "newest Python": published("PyPI: the wheels of torch 2.13.0", 3.14),
-        "space on the disk": lambda: (install.SPACE, install.GPU_SPACE),
+        "space on the disk": lambda: (install.SPACE, install.GPU_SPACE, round(smollm.SIZE, -6)),
         "the second shape": given(65, 128, 4),
         "tokens a second": published(BENCH, 4_230, 4_548, 5_911, 1_830, 849, 876, 3_299, 1_258, 17.9, 18.1, 32.8, 32.9),
         "ratios of the last two": lambda: (5_911 / 1_830, 3_299 / 1_258, 32.8 / 32.9),

@@ -80,8 +80,7 @@ def child_environment(python: str | Path | None = None) -> dict[str, str]:
 
     .venv's Python finds nothing but `utils` and what .venv holds; any other one also what PYTHONPATH adds.
     """
-    alone = python is not None and in_venv(python)
-    foreign = ("PYTHONPATH", "PYTHONHOME") if alone else ()
+    foreign = ("PYTHONPATH", "PYTHONHOME") if python is not None and in_venv(python) else ()
     inherited = {name: value for name, value in os.environ.items() if name not in foreign}
     return {
         **inherited,
@@ -171,11 +170,10 @@ def venv_version(*requirements: str) -> str:
     return answer("-c", CHECK, *requirements)
 
 
-def answer(*arguments: str, env: dict[str, str] | None = None) -> str:
-    """What .venv's Python prints; empty where it fails or is not there."""
-    env = env or child_environment(PYTHON)
+def answer(*arguments: str, env: dict[str, str] | None = None, python: str | Path = PYTHON) -> str:
+    """What .venv's Python, or another, prints; empty where it fails or is not there."""
     try:
-        done = subprocess.run([PYTHON, *arguments], cwd=ROOT, env=env, capture_output=True)
+        done = subprocess.run([python, *arguments], cwd=ROOT, env=env or child_environment(python), capture_output=True)
     except OSError:
         return ""
     return "" if done.returncode else os.fsdecode(done.stdout).strip()
@@ -241,9 +239,8 @@ def remove_half_installed() -> None:
 
 
 def pip(lock: tuple[int, ...], *arguments: str) -> None:
-    """Let pip install, its progress visible. Raises SetupError."""
-    command = [PYTHON, "-m", "pip", "install", "--no-input", "--log", LOG, *arguments]
-    done = run(command, lock, env=pip_environment(package_sources()))
+    """Let .venv's pip install, its progress visible. Raises SetupError."""
+    done = run_pip(lock, *arguments)
     if done.returncode:
         raise SetupError(
             explain(done.stderr + unreachable(done.stderr))
@@ -251,17 +248,23 @@ def pip(lock: tuple[int, ...], *arguments: str) -> None:
         )
 
 
-def pip_environment(settings: dict[str, str]) -> dict[str, str]:
+def run_pip(lock: tuple[int, ...], *arguments: str, python: str | Path = PYTHON, **settings: str):
+    """Run `pip install`; settings ("PIP_TIMEOUT": …) count where the user has said nothing."""
+    command = [python, "-m", "pip", "install", "--no-input", "--log", LOG, *arguments]
+    return run(command, lock, env=pip_environment({**settings, **package_sources(python)}, python))
+
+
+def pip_environment(settings: dict[str, str], python: str | Path = PYTHON) -> dict[str, str]:
     """The environment variables of a pip that knows these settings ("PIP_INDEX_URL": …) and no others."""
-    others = {name: value for name, value in child_environment(PYTHON).items() if not name.startswith("PIP_")}
+    others = {name: value for name, value in child_environment(python).items() if not name.startswith("PIP_")}
     return others | {"PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1"} | settings
 
 
-def package_sources() -> dict[str, str]:
+def package_sources(python: str | Path = PYTHON) -> dict[str, str]:
     """What the user's pip settings, in files and in PIP_ variables, say on where packages come from."""
     whole = {f"PIP_{name}": "0" for name in ("USER", "GLOBAL", "SITE", "QUIET")}  # each would shorten the list
     named = {"PIP_CONFIG_FILE": os.environ.get("PIP_CONFIG_FILE", "")}
-    listed = answer("-m", "pip", "config", "list", env=pip_environment(whole | named))
+    listed = answer("-m", "pip", "config", "list", env=pip_environment(whole | named, python), python=python)
     found = re.findall(r"^(global|install)\.([\w-]+)=(['\"].+)$", listed, re.M)
     found.sort(key=lambda setting: setting[0] == "install")  # the last one counts, and variables after that
     files = [(f"PIP_{name}".upper().replace("-", "_"), ast.literal_eval(value)) for _, name, value in found]

@@ -17,6 +17,7 @@ from pathlib import Path
 from utils.environment import HUB_PREFIX, ROOT
 from utils.start import my_work
 from utils.start.install import SetupError, child_environment, ensure, explain, in_venv, last_error, say, sole_start
+from utils.start.smollm import ensure_model
 
 START = "lab/tree/my_work/00_start_here.ipynb"
 RUNTIME_FOLDER = "from jupyter_core.paths import jupyter_runtime_dir as folder; print(folder())"
@@ -56,14 +57,18 @@ def in_words(action: Callable[..., int], *arguments) -> int:
         return 1
 
 
-def prepare(kind: str, cpu: bool = False, lessons: bool = False) -> str:
+def prepare(kind: str, cpu: bool = False, lessons: bool = False, model: bool = True) -> str:
     """Return the Python to use, with its requirements installed and, if asked, the lessons in my_work/.
+
+    model: whether the real model of lesson 09 is installed too. `lab` can do without, the tests and the builder not.
 
     Raises SetupError.
     """
     try:
         with sole_start() as lock:
             python = ensure(kind, lock, cpu)
+            if model:
+                ensure_model(python, lock, needed=kind != "lab")
             for line in my_work.copy_lessons(ROOT / "lessons", ROOT / "my_work") if lessons else []:
                 say(line)
     except OSError as error:
@@ -71,9 +76,9 @@ def prepare(kind: str, cpu: bool = False, lessons: bool = False) -> str:
     return python
 
 
-def lab(cpu: bool, port: int | None, no_browser: bool, further: list[str]) -> int:
+def lab(cpu: bool, model: bool, port: int | None, no_browser: bool, further: list[str]) -> int:
     """Open the course in JupyterLab, and stay until that ends."""
-    python = prepare("lab", cpu, lessons=True)
+    python = prepare("lab", cpu, lessons=True, model=model)
     if prefix := os.environ.get(HUB_PREFIX):
         return in_hub(python, prefix)
     address = running_lab(python)
