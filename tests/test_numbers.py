@@ -72,7 +72,7 @@ def test_the_table_of_values_has_nothing_spare(said):
         parts, shown = said[name]
         return any(list(unheld(text, Held(shown | values.of(name, without)))) for text in parts.values())
 
-    for table, entries in values.VALUES.items():
+    for table, entries in values.tables().items():
         for what in entries:
             names = said if table == "everywhere" else [table]
             assert any(needed(name, what) for name in names), (table, what)
@@ -85,7 +85,7 @@ def test_lesson_03_does_not_take_the_false_number_that_it_once_took():
     cell.source += "\n\nNothing else. It has 999,999,999 parameters. More follows."
     assert problems("03", [solution, student]) == [
         f"cell {cell.id}: nothing prints or computes 999,999,999 in “It has 999,999,999 parameters.”; "
-        "print it in a cell of this lesson, or add it to utils/notebooks/values.py"
+        "print it in a cell of this lesson, or add it to its file in utils/notebooks/values/"
     ]
 
 

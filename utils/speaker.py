@@ -9,6 +9,7 @@ from utils import validate
 from utils.inspection import attention_weights, residual_stream
 from utils.model import GPT
 
+START = "<start>"  # what pictures write for the start mark, whatever the tokenizer calls it
 REMEMBERED = 256  # texts whose results are kept, so that a slider that does not change the text is fast
 LONGEST_WORD = 16  # of what a student types, in a message; no word of the toy language is as long
 
@@ -40,12 +41,14 @@ class Speaker:
         """The text of ids, without the start mark."""
         return self.tokenizer.decode(list(ids[1:]))
 
+    def words(self, ids) -> list[str]:
+        """The name of each id of a text; it begins with the start mark."""
+        return [START, *(self.names[token] for token in ids[1:])]
+
     def parts(self, ids) -> list[str]:
         """One string for each id; joined they are the text, behind the start mark's name."""
-        words = [self.names[token] for token in ids]
-        if not self._words:
-            return words
-        return words[:1] + [word if word == "." else f" {word}" for word in words[1:]]
+        first, *words = self.words(ids)
+        return [first, *(f" {word}" if self._words and word != "." else word for word in words)]
 
     @torch.no_grad()
     def scores(self, ids):

@@ -89,7 +89,7 @@ def counts_right(course: Course) -> Iterator[str]:
 
 
 def documents_held(course: Course) -> Iterator[str]:
-    """Every number in the README and in the plans for teaching is computed in values.py."""
+    """Every number in the README and in the plans for teaching is computed in values/."""
     from utils.notebooks import numbers  # loads the whole library
 
     for path in documents(course.root):

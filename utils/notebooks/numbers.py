@@ -1,7 +1,7 @@
 """Numbers in prose, held by their values.
 
 A number that a text states is printed by a cell of the same lesson, or stands there in code as a whole number, or
-`values.py` computes it. Only values count: the sentence around a number may be reworded freely.
+`values/` computes it. Only values count: the sentence around a number may be reworded freely.
 """
 
 import ast
@@ -50,7 +50,7 @@ STRUCTURE = re.compile(  # what a text is built of, and what claims nothing
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 PLANS = {"Lesson", "Minutes", "Exercise", "Exercises"}  # columns that refer to lessons, or plan them
-ADVICE = "print it in a cell of this lesson, or add it to utils/notebooks/values.py"
+ADVICE = "print it in a cell of this lesson, or add it to its file in utils/notebooks/values/"
 
 
 @dataclass(frozen=True)

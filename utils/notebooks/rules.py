@@ -120,7 +120,7 @@ def panels_exist(lesson: Lesson) -> Iterator[str]:
 
 
 def numbers_held(lesson: Lesson) -> Iterator[str]:
-    """Every number in the prose of a lesson and its quiz is printed by a cell, or computed in values.py."""
+    """Every number in the prose of a lesson and its quiz is printed by a cell, or computed in values/."""
     if lesson.edition == "solutions" and not any(quiz(lesson)):  # which may have found a quiz that cannot be read
         from utils.notebooks import numbers  # loads the whole library, which the rules on sources do not need
 

@@ -119,7 +119,8 @@ def _check(path):
 
 def _config(metadata, n_ctx):
     def of(key):
-        return metadata[f"llama.{key}"]
+        value = metadata[f"llama.{key}"]
+        return float(f"{value:.7g}") if isinstance(value, float) else value  # it was written in float32
 
     return LlamaConfig(
         vocab_size=of("vocab_size"),

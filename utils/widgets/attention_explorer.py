@@ -28,8 +28,7 @@ class AttentionExplorer(StoryPanel):
         """-> (Figure, sentence) for the controls' present values."""
         ids, length, place = self._read()
         weights = self._speaker.weights(ids[:length])[self.layer.value, self.head.value]  # (T, T)
-        words = [self._speaker.names[number] for number in ids]
-        return attention(words, weights, place), self._sentence(ids, place, weights[place])
+        return attention(self._speaker.words(ids), weights, place), self._sentence(ids, place, weights[place])
 
     def _sentence(self, ids, place, row):
         target = int(row.argmax())

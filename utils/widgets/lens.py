@@ -25,7 +25,7 @@ class Lens(StoryPanel):
         probs = self._speaker.lens(ids[:length], place).softmax(-1)  # (L + 1, V)
         following = ids[place + 1] if place + 1 < len(ids) else None
         draw, say = (inside.lens, self._words) if len(probs) <= FEW else (inside.lens_by_rank, self._ranks)
-        fig = draw([names[number] for number in ids], place, probs, names, following)
+        fig = draw(self._speaker.words(ids), place, probs, names, following)
         return fig, f"After {self._named(ids, place)}: {say(probs, following)}"
 
     def _words(self, probs, following):

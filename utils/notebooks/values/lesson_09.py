@@ -1,0 +1,30 @@
+"""The numbers in lesson 09."""
+
+from utils.experiments.llama_steps import STEPS, after
+from utils.notebooks.values.sizes import SMALL, saved
+from utils.notebooks.values.sources import given, published
+from utils.pretrained import COURSE_MODEL, TINY_LLAMA
+
+FILE, NUMBERS = 98_362_432, 134_515_008  # bytes of SmolLM2's file, and what it holds
+
+
+def counts_by_step() -> list[int]:
+    """The parameters of the model after each change."""
+    return [sum(p.numel() for p in after(step).parameters()) for step in STEPS]
+
+
+VALUES = {
+    "the models on the way to Llama": counts_by_step,
+    "shifts of five norms": lambda: 5 * COURSE_MODEL.n_embd,
+    "a position, a year, a theta": given(700, 2021, 10),
+    "a story's tokens, the next one, the largest distance": lambda: (33, 33 + 1, 32 - 1),
+    "the MLP's inner width": lambda: TINY_LLAMA.n_inner,
+    "fewer numbers, in per cent": lambda: round(1 - counts_by_step()[-1] / counts_by_step()[0], 1),
+    "temperatures to try": given(0.7, 1.5),
+    "the file, the numbers in 32 bits, bits a number": lambda: (FILE, 4 * NUMBERS, 8 * FILE / NUMBERS),
+    "the last number of a block": lambda: range(32)[-1],
+    "what tying saves": lambda: saved(SMALL),
+    "positions in a question": given(50, 47, 1_050, 1_047),
+    "the context that SmolLM2 was made for": published("its config.json", 8_192),
+    "the training of SmolLM2, in tokens": published("Ben Allal et al. 2025, section 4", 2e12),
+}
