@@ -27,7 +27,10 @@ def llama():
 
 
 def test_a_speaker_computes_what_the_library_does(llama):
-    for model, tokenizer, text in ((llama, gpt2_tokenizer(), TEXT), (load_toy_gpt(), ToyLanguage(), "today Anna took the")):
+    for model, tokenizer, text in (
+        (llama, gpt2_tokenizer(), TEXT),
+        (load_toy_gpt(), ToyLanguage(), "today Anna took the"),
+    ):
         speaker = Speaker(model, tokenizer)
         ids = speaker.ids(text)
         batch = torch.tensor([ids])

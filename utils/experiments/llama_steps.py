@@ -1,14 +1,19 @@
 """From the course's GPT to a Llama of its size, one change at a time, and what each does to the loss."""
 
+import json
+
+import torch
 from torch import nn
 
 from utils.llama import Llama, LlamaConfig
 from utils.model import GPT
-from utils.pretrained import COURSE_MODEL
+from utils.pretrained import COURSE_MODEL, DATA, TINY_LLAMA
+from utils.toy_language import ToyLanguage
+from utils.training import train
 
-# SwiGLU has three matrices where the MLP has two: 8/3 d instead of 4 d, rounded up to a multiple of 4
-TINY_LLAMA = LlamaConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4, n_kv_head=2, n_inner=172)
+MEASUREMENTS = DATA / "llama_steps.json"
 STEPS = ("GPT", "RMSNorm", "no biases", "rotary positions", "SwiGLU", "shared keys and values")
+RUNS, SEEDS = (300, 1_000), (0, 1, 2)
 
 
 def after(step) -> nn.Module:
@@ -37,3 +42,20 @@ def _replace(model, kind, make):
         for name, part in list(parent.named_children()):
             if isinstance(part, kind):
                 setattr(parent, name, make(part))
+
+
+def measure(step, steps, seed) -> float:
+    """Train the model after a change on the toy language -> its held-out loss divided by the entropy floor."""
+    language = ToyLanguage()
+    rows, (valid_rows, logprobs) = language.stories(20_000, seed=0)[0], language.stories(1_000, seed=1)
+    with torch.random.fork_rng(devices=[]):  # leave the caller's random numbers alone
+        torch.manual_seed(seed)
+        model = after(step)
+    history = train(model, rows, steps, seed=seed, valid_rows=valid_rows, valid_every=steps, progress=False)
+    return history.valid_loss[-1] / language.entropy_floor(logprobs)
+
+
+def shipped() -> dict[str, dict[int, list[float]]]:
+    """The measurements in utils/data/llama_steps.json: change -> number of training steps -> a ratio for each seed."""
+    found = json.loads(MEASUREMENTS.read_text(encoding="utf-8"))
+    return {step: {int(steps): ratios for steps, ratios in of_step.items()} for step, of_step in found.items()}

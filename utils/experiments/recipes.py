@@ -8,9 +8,10 @@ import json
 import torch
 
 from utils.checkpoint import save_model
-from utils.experiments import scaling_law
+from utils.experiments import llama_steps, scaling_law
+from utils.llama import Llama
 from utils.model import GPT, GPTConfig
-from utils.pretrained import COURSE_MODEL, DATA
+from utils.pretrained import COURSE_MODEL, DATA, TINY_LLAMA
 from utils.text import names
 from utils.toy_language import ToyLanguage
 from utils.training import train
@@ -39,6 +40,17 @@ def toy_gpt(keep=None, progress=True):
     return train(model, rows, steps=max(TOY_STAGES), valid_rows=valid_rows, watch=watch, progress=progress)
 
 
+def toy_llama(keep=None, progress=True):
+    """Train a Llama of the course model's size on the toy language -> its History. keep(model): called at the end."""
+    rows, valid_rows, _ = toy_stories()
+    torch.manual_seed(0)
+    model = Llama(TINY_LLAMA)
+    history = train(model, rows, steps=1000, lr=5e-3, valid_rows=valid_rows, progress=progress)
+    if keep:
+        keep(model)
+    return history
+
+
 def names_gpt(keep=None, progress=True):
     """Train a GPT of the course model's width on first names -> its History. keep(model): called at the end."""
     data = names()
@@ -49,6 +61,15 @@ def names_gpt(keep=None, progress=True):
     if keep:
         keep(model)
     return history
+
+
+def steps_to_llama() -> dict:
+    """What each change on the way to Llama does to the loss -> what utils/data/llama_steps.json holds."""
+    runs, seeds = llama_steps.RUNS, llama_steps.SEEDS
+    return {
+        step: {steps: [round(llama_steps.measure(step, steps, seed), 4) for seed in seeds] for steps in runs}
+        for step in llama_steps.STEPS
+    }
 
 
 def scaling(progress=True) -> dict:
@@ -64,14 +85,16 @@ def scaling(progress=True) -> dict:
 
 
 def main():
-    """Make every model in utils/data/, write down the held-out loss that each recipe ends with, and the scaling law."""
+    """Make every model in utils/data/, and write down the held-out losses that they end with and what was measured."""
     toy = toy_gpt(keep=lambda model, stage: save_model(model, DATA / f"toy_gpt_{stage}.safetensors"))
     letters = names_gpt(keep=lambda model: save_model(model, DATA / "names_gpt.safetensors"))
-    losses = {"toy_gpt": round(toy.valid_loss[-1], 4), "names_gpt": round(letters.valid_loss[-1], 4)}
+    llama = toy_llama(keep=lambda model: save_model(model, DATA / "toy_llama.safetensors"))
+    histories = {"toy_gpt": toy, "names_gpt": letters, "toy_llama": llama}
+    losses = {name: round(history.valid_loss[-1], 4) for name, history in histories.items()}
     LOSSES.write_text(json.dumps(losses, indent=1) + "\n", encoding="utf-8")
     print(losses)
-    found = json.dumps(scaling(), indent=1)
-    (DATA / scaling_law.MEASUREMENTS.name).write_text(found + "\n", encoding="utf-8")
+    for found, file in ((scaling(), scaling_law.MEASUREMENTS), (steps_to_llama(), llama_steps.MEASUREMENTS)):
+        (DATA / file.name).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

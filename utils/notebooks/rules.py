@@ -39,7 +39,7 @@ SHORTEST = 4  # characters of a choice, or of its reason
 
 # how long a reader waits, in seconds: for the first cell, for any cell without a sign, for the whole
 FIRST_CELL, CELL, NOTEBOOK = 5, 10, 20
-LONGER = {"05": 45, "08": 45}  # lessons that train
+LONGER = {"05": 45, "08": 45, "09": 90}  # lessons that train; 09 also loads a model of 0.5 GB
 ROOM = 2  # times the budget: machines are noisy
 MOVES = re.compile(r"tqdm|Monitor|it/s\]")  # a progress bar, in the source or in what it showed
 

@@ -3,6 +3,7 @@
 from utils.plots.cache import cache_beside_weights
 from utils.plots.counting import parameter_bars
 from utils.plots.generation import temperatures
+from utils.plots.llama import heads, loss_by_change, turning_pairs
 from utils.plots.model_map import assembly_line, model_map
 from utils.plots.scaling import budget_map
 from utils.plots.scaling_law import held_by_rank, scaling_law
@@ -18,8 +19,10 @@ __all__ = [
     "drift",
     "family_shares",
     "gradient_parts",
+    "heads",
     "held_by_rank",
     "look_up",
+    "loss_by_change",
     "losses",
     "losses_by_kind",
     "model_map",
@@ -30,4 +33,5 @@ __all__ = [
     "table",
     "temperatures",
     "token_probs",
+    "turning_pairs",
 ]

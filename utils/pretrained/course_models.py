@@ -5,10 +5,13 @@ from pathlib import Path
 import torch
 
 from utils.checkpoint import load_model
+from utils.llama import Llama, LlamaConfig
 from utils.model import GPT, GPTConfig
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 COURSE_MODEL = GPTConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4)
+# about the course model's size: SwiGLU has three matrices where the MLP has two, so 8/3 d, up to a multiple of 4
+TINY_LLAMA = LlamaConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4, n_kv_head=2, n_inner=172)
 STAGES = ("untrained", "before_copying", "after_copying", "trained")
 
 
@@ -31,3 +34,8 @@ def load_toy_gpt(stage: str = "trained") -> GPT:
 def load_names_gpt() -> GPT:
     """A small GPT trained on first names, letter by letter (utils.text.names), in eval mode."""
     return load_model(DATA / "names_gpt.safetensors")
+
+
+def load_toy_llama() -> Llama:
+    """A Llama of about the course model's size, trained on the toy language (within 2 % of its floor), in eval mode."""
+    return load_model(DATA / "toy_llama.safetensors")

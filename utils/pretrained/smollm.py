@@ -9,13 +9,17 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import torch
+
 from utils import validate
+from utils.counting import ledger
 from utils.environment import COMMAND, SMOLLM, SMOLLM_FILE, VENV
 from utils.files import replace_file
 from utils.llama import Llama, LlamaConfig
 from utils.pretrained.bpe import SmolLMTokenizer
 from utils.pretrained.gguf_files import GGUFFile
 from utils.pretrained.unfilled import unfilled
+from utils.text import BytePairTokenizer, GPT2Tokenizer
 
 DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"  # SHA-256 of the file
 CHECKED = VENV / "smollm2.checked"  # says of which file we have computed it
@@ -59,6 +63,41 @@ def load_smollm(n_ctx: int = 512) -> Llama:
 def smollm_tokenizer() -> SmolLMTokenizer:
     """The one SmolLMTokenizer of this process. Raises as smollm_file does."""
     return SmolLMTokenizer(GGUFFile(smollm_file()).metadata)
+
+
+def smollm_or_stand_in(n_ctx: int = 512) -> tuple[Llama, BytePairTokenizer]:
+    """SmolLM2 and its tokenizer; where it was not installed, a random model in its place, so that a notebook goes on.
+
+    One printed line says which of the two it is. The same model is given to everyone who asks. The stand-in is as deep
+    and has as many heads, is 18 numbers wide and reads GPT-2's tokens. Raises as load_smollm does, but for a missing
+    file.
+    """
+    model, tokenizer, said = _model_that_is_there(n_ctx)
+    print(said)
+    return model, tokenizer
+
+
+@cache  # every section of a lesson asks for it
+def _model_that_is_there(n_ctx):
+    try:
+        model, tokenizer = load_smollm(n_ctx), smollm_tokenizer()
+        return model, tokenizer, f"SmolLM2-135M-Instruct is here, with {sum(ledger(model).values()):,} parameters."
+    except FileNotFoundError as missing:
+        tokenizer = _StandIn()
+        with torch.random.fork_rng(devices=[]):  # leave the caller's random numbers alone
+            torch.manual_seed(0)
+            model = Llama(LlamaConfig(tokenizer.vocab_size, n_ctx, 18, 30, 9, 3, 48)).eval()
+        return model, tokenizer, f"{missing} Until then a small random model stands in, and what it says means nothing."
+
+
+class _StandIn(GPT2Tokenizer):
+    """GPT-2's tokenizer with a chat, which the stand-in for SmolLM2 is asked for."""
+
+    eos = GPT2Tokenizer.end_of_text
+
+    def chat(self, question) -> list[int]:
+        """The ids of a question and of the word before its answer."""
+        return self.encode(f"Question: {question}\nAnswer:")
 
 
 def _check(path):
