@@ -1,12 +1,15 @@
 """Folders with a Llama or a Mistral against transformers: the same logits and text, and what is refused by name."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
 
+from utils.environment import ROOT
 from utils.llama import Llama
 from utils.pretrained import load_llama
 from utils.sampling import generate
@@ -273,3 +276,16 @@ def test_wrong_types_of_settings(folder, refused):
         change_config(folder, **setting)
         with refused(TypeError, next(iter(setting))):
             load_llama(folder)
+
+
+def test_a_model_without_numbers_is_made_without_torchs_compiler():
+    code = (
+        "import sys; from utils.llama import LlamaConfig; from utils.model import GPTConfig\n"
+        "from utils.pretrained.unfilled import unfilled\n"
+        "for config in (LlamaConfig(61, 24, 32, 3, 4, 2, 48), GPTConfig(61, 24, 32, 3, 4)):\n"
+        "    model = unfilled(config)\n"
+        "    assert all(parameter.is_meta for parameter in model.parameters())\n"
+        "    assert model.lm_head.weight is model.wte.weight\n"
+        "assert 'torch._dynamo' not in sys.modules, 'its import takes longer than SmolLM2 takes to load'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
