@@ -218,6 +218,10 @@ PUBLIC = {
     pretrained.load_toy_gpt: "stage='trained'",
     pretrained.load_names_gpt: "",
     pretrained.load_gpt2: "path_or_name",
+    pretrained.load_smollm: "n_ctx=512",
+    pretrained.smollm_tokenizer: "",
+    pretrained.load_llama: "folder",
+    pretrained.dequantize_q4_1: "block",
     pretrained.config_from_hf: "dict_or_path",
     pretrained.count_from_hf: "dict_or_path",
 }

@@ -1,4 +1,4 @@
-"""Models that have learned something: the course's own, and GPT-2 and others from files in Hugging Face layout."""
+"""Models that have learned something: the course's own, and published ones from Hugging Face's and GGUF files."""
 
 from utils.pretrained.config_files import read_config
 from utils.pretrained.course_models import (
@@ -13,6 +13,7 @@ from utils.pretrained.course_models import (
 from utils.pretrained.gguf_files import GGUFFile, dequantize_q4_1
 from utils.pretrained.hf_configs import cache_bytes_from_hf, config_from_hf, count_from_hf
 from utils.pretrained.hf_files import stored_shapes
+from utils.pretrained.hf_llama import load_llama
 from utils.pretrained.hf_names import TRANSPOSED, to_course_name
 from utils.pretrained.hf_weights import load_gpt2, save_gpt2
 from utils.pretrained.hub import GPT2_NAMES
@@ -33,6 +34,7 @@ __all__ = [
     "count_from_hf",
     "dequantize_q4_1",
     "load_gpt2",
+    "load_llama",
     "load_names_gpt",
     "load_smollm",
     "load_toy_gpt",

@@ -48,24 +48,20 @@ def config_from_hf(dict_or_path) -> GPTConfig:
     that the course's model has not, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
     """
     config = read_config(dict_or_path)
-    kind = _architecture(config)
+    kind = architecture(config)
     if kind != "gpt2":
         raise ValueError(
             f"model_type={kind!r} is not GPT-2, and the course's model can hold model_type='gpt2' only; "
             f"count_from_hf counts {_listed(ARCHITECTURES)}."
         )
-    sizes, head = _gpt2_sizes(config), head_from_hf(config)
-    if head == "other" or (head == "none" and not sizes["tied"]):
-        raise ValueError(
-            f"architectures names {_class(config)!r}, and the course's GPT ends in a score for every token; "
-            "count_from_hf counts the other ends."
-        )
+    sizes = _gpt2_sizes(config)
+    check_head(config, sizes["tied"])
     for key, value in FIXED.items():
-        if _flag(config, key, value) != value:
+        if flag(config, key, value) != value:
             raise ValueError(f"{key}={config[key]} changes what GPT-2 computes; the course's model has {key}={value}.")
-    activation = _given(config, "activation_function", "gelu_new")
+    activation = given(config, "activation_function", "gelu_new")
     validate.one_of("activation_function", activation, ACTIVATION)
-    epsilon = _given(config, "layer_norm_epsilon", 1e-5)
+    epsilon = given(config, "layer_norm_epsilon", 1e-5)
     return GPTConfig(**sizes, activation=ACTIVATION[activation], layer_norm_epsilon=epsilon)
 
 
@@ -81,7 +77,7 @@ def count_from_hf(dict_or_path) -> dict[str, int]:
     long or a total of 10^15 or more, TypeError for a value of the wrong type and FileNotFoundError for a missing file.
     """
     config = read_config(dict_or_path)
-    kind = _architecture(config)
+    kind = architecture(config)
     rows = ledger(GPTConfig(**_gpt2_sizes(config))) if kind == "gpt2" else _llama_ledger(kind, config)
     if head_from_hf(config) != "language":
         width = whole_size(config, "n_embd" if kind == "gpt2" else "hidden_size")
@@ -96,12 +92,25 @@ def head_from_hf(config) -> str:
 
     Raises ValueError for a class that is not known.
     """
-    kind, name = _architecture(config), _class(config)
+    kind, name = architecture(config), _class(config)
     if name is None or name.endswith(LANGUAGE):
         return "language"
     if CLASSES.get(name) != kind:
         raise ValueError(f"architectures names {name!r}, whose head is not known; remove the key for a language model.")
     return "none" if name.endswith("Model") else "other"
+
+
+def check_head(config, tied):
+    """The class in architectures must end in a score for every token, as the course's models do.
+
+    tied: whether such a head follows from the table. Raises ValueError for another class.
+    """
+    head = head_from_hf(config)
+    if head == "other" or (head == "none" and not tied):
+        raise ValueError(
+            f"architectures names {_class(config)!r}, and the course's models end in a score for every token; "
+            "count_from_hf counts the other ends."
+        )
 
 
 def _other_head(end, config, width):
@@ -126,8 +135,8 @@ def _llama_ledger(kind, config):
     V, d, d_ff, L = (
         whole_size(config, key) for key in ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers")
     )
-    heads, kv_heads, d_head = _heads(kind, config)
-    bias_qkv, bias_out, bias_mlp = _biases(kind, config)
+    heads, kv_heads, d_head = attention_heads(kind, config)
+    bias_qkv, bias_out, bias_mlp = biases(kind, config)
     out, qkv = heads * d_head, (heads + 2 * kv_heads) * d_head
     counts = (
         V * d,
@@ -136,7 +145,7 @@ def _llama_ledger(kind, config):
         L * (3 * d * d_ff + bias_mlp * (2 * d_ff + d)),
         L * 2 * d,
         d,
-        0 if _tied(kind, config) else V * d,
+        0 if is_tied(kind, config) else V * d,
     )
     return dict(zip(ROWS, counts, strict=True))
 
@@ -149,12 +158,12 @@ def cache_bytes_from_hf(dict_or_path, bytes_per_number=2) -> int:
     """
     config = read_config(dict_or_path)
     size = validate.whole_number("bytes_per_number", bytes_per_number)
-    kind = _architecture(config)
+    kind = architecture(config)
     if kind == "gpt2":
         sizes = GPTConfig(**_gpt2_sizes(config))
         numbers = 2 * sizes.n_layer * sizes.n_embd
     else:
-        _, kv_heads, d_head = _heads(kind, config)
+        _, kv_heads, d_head = attention_heads(kind, config)
         numbers = 2 * whole_size(config, "num_hidden_layers") * kv_heads * d_head
     if numbers * size >= MOST_BYTES:
         raise ValueError("These sizes make a cache of 1 TB or more a token; look for a size with too many digits.")
@@ -174,7 +183,7 @@ def whole_size(config, key) -> int:
     return validate.whole_number(key, value)
 
 
-def _architecture(config):
+def architecture(config):
     """One of ARCHITECTURES, by model_type or else by the first class in architectures."""
     kind, classes = _value(config, "model_type"), config.get("architectures")
     if kind is None and not classes:
@@ -190,15 +199,15 @@ def _architecture(config):
 
 def _gpt2_sizes(config):
     """What decides how many numbers a GPT-2 has, as arguments of GPTConfig."""
-    if _flag(config, "add_cross_attention", False):
+    if flag(config, "add_cross_attention", False):
         raise ValueError("add_cross_attention=True adds a second attention to each block; the course's model has none.")
     context = "n_ctx" if _value(config, "n_positions") is None and "n_ctx" in config else "n_positions"
     sizes = {name: whole_size(config, name) for name in ("vocab_size", "n_embd", "n_layer", "n_head")}
-    inner = {"n_inner": _value(config, "n_inner"), "tied": _tied("gpt2", config)}
+    inner = {"n_inner": _value(config, "n_inner"), "tied": is_tied("gpt2", config)}
     return {**sizes, **inner, "n_ctx": whole_size(config, context)}
 
 
-def _heads(kind, config):
+def attention_heads(kind, config):
     """Heads that ask, heads that are kept (grouped-query attention: fewer), and the width of one."""
     heads, width = whole_size(config, "num_attention_heads"), whole_size(config, "hidden_size")
     given = "num_key_value_heads" in config
@@ -218,31 +227,34 @@ def _heads(kind, config):
     return heads, kept, width // heads
 
 
-def _biases(kind, config):
+def biases(kind, config):
     """Whether there are biases on q, k and v, on attention's output, and in the MLP."""
     if kind != "llama":
         return kind == "qwen2", False, False
-    attention = _flag(config, "attention_bias", False)
-    return attention, attention, _flag(config, "mlp_bias", False)
+    attention = flag(config, "attention_bias", False)
+    return attention, attention, flag(config, "mlp_bias", False)
 
 
-def _tied(kind, config):
+def is_tied(kind, config):
+    """Whether the head is the token table."""
     section = _section_with(config, "tie_word_embeddings")
     if section and "tie_word_embeddings" not in config:
         raise ValueError(
             f"tie_word_embeddings stands inside {section}, where it says nothing about this model; "
             "give it beside model_type, or remove it."
         )
-    return _flag(config, "tie_word_embeddings", ARCHITECTURES[kind]["tie_word_embeddings"])
+    return flag(config, "tie_word_embeddings", ARCHITECTURES[kind]["tie_word_embeddings"])
 
 
-def _flag(config, key, default):
-    value = _given(config, key, default)
+def flag(config, key, default):
+    """True or False under a key, `default` for an absent one. Raises TypeError for anything else."""
+    value = given(config, key, default)
     validate.flag(key, value)
     return value
 
 
-def _given(config, key, default):
+def given(config, key, default):
+    """What stands under a key, `default` for an absent one and for null. Raises ValueError where it is too long."""
     value = _value(config, key)
     return default if value is None else value
 

@@ -1,23 +1,20 @@
 """GPT-2's weights in Hugging Face layout, into the course's model and out of it."""
 
-import dataclasses
 import json
 import os
 from pathlib import Path
 
-import torch
 from safetensors.torch import save_file
 
 from utils import validate
-from utils.counting import meta_model
 from utils.files import at_home, not_there, replace_file
-from utils.model import GPT, GPTConfig
+from utils.model import GPT
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
-from utils.pretrained.hf_files import SINGLE, stored_shapes, stored_tensors
-from utils.pretrained.hf_names import MASKS, TRANSPOSED, mismatches, other_sizes, stored_sizes, to_course_name
+from utils.pretrained.hf_files import SINGLE
+from utils.pretrained.hf_loading import HEAD, filled, folder_at
+from utils.pretrained.hf_names import GPT2_LAYOUT, TRANSPOSED
 from utils.pretrained.hub import GPT2_NAMES, downloaded
 
-TABLE, HEAD = "wte.weight", "lm_head.weight"
 END_OF_TEXT = 50_256  # GPT-2's own, if the vocabulary reaches that far
 
 
@@ -33,18 +30,7 @@ def load_gpt2(path_or_name) -> GPT:
     for missing, unexpected and misshapen tensors (listed), and for a model larger than this machine's memory.
     """
     folder = _folder(path_or_name)
-    config = config_from_hf(folder)
-    shapes = stored_shapes(folder)
-    with torch.random.fork_rng(devices=[]):  # the weights drawn here are replaced: leave no trace of them
-        model = GPT(config).float()
-    stored = _course_names(folder, shapes)
-    if config.tied:
-        _share(folder, stored)
-    wrong = _differences(model, {name: shapes[hf_name] for name, hf_name in stored.items()})
-    if wrong:
-        raise ValueError(f"{folder} does not hold the GPT-2 that its config.json describes: {wrong}.")
-    _fill(model, folder, stored)
-    return model.eval()
+    return filled(config_from_hf(folder), folder, GPT2_LAYOUT)
 
 
 def save_gpt2(model: GPT, folder) -> None:
@@ -68,79 +54,18 @@ def save_gpt2(model: GPT, folder) -> None:
 
 
 def _folder(path_or_name):
-    if not isinstance(path_or_name, (str, Path)):
-        raise TypeError(f"path_or_name is a {type(path_or_name).__name__}; give a folder's path or a model's name.")
-    if str(path_or_name).startswith("~"):
-        path_or_name = at_home(path_or_name)
-    if os.path.isdir(path_or_name):  # False as well for what can be no name, where Path.is_dir() may raise
-        return Path(path_or_name)
-    if path_or_name in GPT2_NAMES:
+    if isinstance(path_or_name, str) and path_or_name in GPT2_NAMES and not os.path.isdir(path_or_name):
         return downloaded(path_or_name)
+    folder = folder_at(path_or_name, "path_or_name", "a folder's path or a model's name")
+    if folder is not None:
+        return folder
     names = ", ".join(map(repr, GPT2_NAMES))
-    if os.path.isfile(path_or_name):
-        raise ValueError(f"{path_or_name} is a file; give the folder that holds config.json and model.safetensors.")
     if isinstance(path_or_name, Path) or Path(path_or_name).name != path_or_name or not path_or_name.isprintable():
         raise not_there(path_or_name, "folder", f"check the path, or give one of the names {names}")
     raise ValueError(
         f"path_or_name={path_or_name!r} is no folder here and no known name; give a folder with config.json and "
         f"model.safetensors, or one of {names}."
     )
-
-
-def _course_names(folder, shapes):
-    """The stored name of each tensor by its course name, without the masks."""
-    stored, masks = {}, []
-    for hf_name in shapes:
-        name = to_course_name(hf_name)
-        if name is None:
-            masks.append(hf_name)
-        elif name in stored:
-            raise ValueError(
-                f"{folder} stores both {stored[name]} and {hf_name}, one tensor twice; remove one of them."
-            )
-        else:
-            stored[name] = hf_name
-    if masks:
-        kinds = sorted({mask for mask in MASKS for name in masks if name.endswith(mask)})
-        print(f"Ignored {len(masks)} stored masks (h.*{', h.*'.join(kinds)}): the model makes its own.")
-    return stored
-
-
-def _share(folder, stored):
-    """For a tied model: leave one entry for the table, under its own name, and refuse a head that differs."""
-    head = stored.pop(HEAD, None)
-    if head is None or stored.setdefault(TABLE, head) == head:
-        return
-    if not torch.equal(*(tensor.float() for _, tensor in stored_tensors(folder, [stored[TABLE], head]))):
-        raise ValueError(
-            f"{folder} stores {stored[TABLE]} and {head}, which differ, while its config.json ties the two; "
-            'set "tie_word_embeddings": false there to keep both, or remove the head.'
-        )
-
-
-def _differences(model, found):
-    """What keeps stored shapes from filling the model: sizes, then what other sizes do not explain; "" if nothing."""
-    config, sizes, wanted = model.config, stored_sizes(found), _shapes(model)
-    follows = config.n_inner is None and sizes.get("n_inner") == 4 * sizes.get("n_embd", config.n_embd)
-    said = dataclasses.asdict(config) | {"n_inner": sizes["n_inner"] if follows else config.d_ff}
-    differing = other_sizes(said, sizes)
-    if differing:
-        wanted = _shapes(meta_model(GPTConfig(**said | sizes | {"n_head": 1})))  # heads do not show in the shapes
-    untied = HEAD in wanted and HEAD not in found
-    hint = "tie_word_embeddings=False asks for a head of its own" if untied else ""
-    return "; ".join(filter(None, (differing, mismatches(found, wanted), hint)))
-
-
-def _shapes(model):
-    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-
-
-@torch.no_grad()
-def _fill(model, folder, stored):
-    parameters, names = dict(model.named_parameters()), {hf_name: name for name, hf_name in stored.items()}
-    for hf_name, tensor in stored_tensors(folder, names):
-        name = names[hf_name]
-        parameters[name].copy_(tensor.T if name.endswith(TRANSPOSED) else tensor)  # (in, out) -> (out, in)
 
 
 def _hf_config(model):

@@ -12,12 +12,13 @@ from pathlib import Path
 import torch
 
 from utils import validate
-from utils.counting import ledger, meta_model
+from utils.counting import ledger
 from utils.environment import COMMAND, SMOLLM, SMOLLM_FILE, VENV
 from utils.files import replace_file
 from utils.llama import Llama, LlamaConfig
 from utils.pretrained.bpe import SmolLMTokenizer
 from utils.pretrained.gguf_files import GGUFFile
+from utils.pretrained.unfilled import unfilled
 from utils.text import BytePairTokenizer, GPT2Tokenizer
 
 DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"  # SHA-256 of the file
@@ -53,7 +54,7 @@ def load_smollm(n_ctx: int = 512) -> Llama:
     """
     file = GGUFFile(smollm_file())
     config = _config(file.metadata, n_ctx)
-    model = meta_model(config)  # nothing is drawn that would be replaced
+    model = unfilled(config)
     model.load_state_dict({_name(name): _weight(file, name, config) for name in file.shapes}, assign=True)
     return model.eval()
 
