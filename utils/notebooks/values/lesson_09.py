@@ -22,9 +22,7 @@ VALUES = {
     "fewer numbers, in per cent": lambda: round(1 - counts_by_step()[-1] / counts_by_step()[0], 1),
     "temperatures to try": given(0.7, 1.5),
     "the file, the numbers in 32 bits, bits a number": lambda: (FILE, 4 * NUMBERS, 8 * FILE / NUMBERS),
-    "the last number of a block": lambda: range(32)[-1],
     "what tying saves": lambda: saved(SMALL),
     "positions in a question": given(50, 47, 1_050, 1_047),
     "the context that SmolLM2 was made for": published("its config.json", 8_192),
-    "the training of SmolLM2, in tokens": published("Ben Allal et al. 2025, section 4", 2e12),
 }
