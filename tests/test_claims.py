@@ -19,7 +19,7 @@ from utils import training
 from utils.counting import ledger
 from utils.experiments.facts import FactBook
 from utils.model import GPT, GPTConfig
-from utils.notebooks import values
+from utils.notebooks.values import lesson_02
 from utils.pretrained import COURSE_MODEL, KNOWN_CONFIGS, load_gpt2, load_names_gpt, load_toy_gpt, save_gpt2
 from utils.sampling import generate, next_token_probs
 from utils.scaling import KNOWN_MODELS
@@ -88,7 +88,7 @@ def test_the_listing_falls_into_the_trap_as_stated(listing):
     for seed in range(4):
         torch.manual_seed(seed)
         losses.append(F.cross_entropy(listing()(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten()).item())
-    assert np.mean(losses) == pytest.approx(values.plain_loss(), abs=1)
+    assert np.mean(losses) == pytest.approx(lesson_02.plain_loss(), abs=1)
 
 
 @torch.no_grad()

@@ -1,5 +1,6 @@
 """Numbers in prose: all are held, false ones are caught, and what is written is read with its precision."""
 
+import re
 from fractions import Fraction
 
 import nbformat
@@ -175,6 +176,11 @@ def test_cells_print_their_outputs_and_the_whole_numbers_of_their_code():
 
 # --- counts
 
+LESSONS = counts.WORDS[len(SOLUTIONS)]
+MINUTES = re.findall(r"\| ([0-9]+) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+HOURS = counts.WORDS[round(sum(map(int, MINUTES)) / 60)]
+EXERCISES = len(list(ROOT.glob("utils/check/lesson_*/ex_*.py")))
+TOLD = f"{LESSONS.capitalize()} lessons, {HOURS} hours, {EXERCISES} exercises that; one lesson a week, {LESSONS} weeks."
 PLAN = "Work.\n\n| Minutes |\n|---|\n| 50 | a |\n| 20 | b |\n\n**A term.** Slow."
 
 
@@ -186,8 +192,8 @@ PLAN = "Work.\n\n| Minutes |\n|---|\n| 50 | a |\n| 20 | b |\n\n**A term.** Slow.
         ("00", "| [03 Counting](03_x.ipynb) | How? | 7 |", "| [03 Counting](03_x.ipynb) | How? | 50 |"),
         (
             None,
-            "Ten lessons, two hours, one exercise that; one lesson a week, ten weeks.",
-            "Nine lessons, eight hours, 44 exercises that; one lesson a week, nine weeks.",
+            "Six lessons, two hours, one exercise that; one lesson a week, six weeks.",
+            TOLD,
         ),
         (None, f"**One day, nine hours.** {PLAN}", f"**One day, two hours.** {PLAN}"),
     ],

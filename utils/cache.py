@@ -99,7 +99,8 @@ def layer_caches(cache, config, batch_size, count, dtype) -> list[LayerCache] | 
 
 
 def _shape(config, batch_size):
-    validate.instance("config", config, ModelConfig)
+    if not isinstance(config, ModelConfig):
+        raise validate.wrong_type("config", config, "give a GPTConfig, as model.config is")
     # fewer heads where several share keys and values
     return config.n_layer, 2, batch_size, config.n_kv_head, config.n_ctx, config.d_head
 

@@ -1,4 +1,4 @@
-"""Llama: the architecture of today's open models, as five changes to the GPT of `utils.model`.
+"""Llama: the architecture on which most open models since 2023 build, as five changes to the GPT of `utils.model`.
 
 RMSNorm for the layer norm, no biases, rotary positions for the position table, SwiGLU for the MLP, and query heads
 that share keys and values. What is not here is the GPT's: the two jobs of the token table, the residual stream, the
@@ -23,7 +23,7 @@ class LlamaConfig(ModelConfig):
 
     vocab_size (V), n_ctx (n), n_embd (d), n_layer (L), n_head (H), n_kv_head (G), n_inner (d_ff): whole numbers from
     1; d must divide by H into heads of even width, and H by G. tied: the head shares the token table. rope_theta:
-    how much slower each further pair of a head turns, 10,000 in the first Llama. rms_norm_eps: added to the square.
+    the larger, the slower the later pairs of a head turn, 10,000 in the first Llama. rms_norm_eps: added to the square.
     Raises ValueError for a value that no model can have and TypeError for a value of the wrong type.
     """
 
@@ -81,7 +81,10 @@ def rotation(past, count, d_head, theta, dtype=None, device=None):
 
 
 def rotate(x, cos, sin):
-    """Turn each pair (x[i], x[i + d_head / 2]) by its position's angle: (..., T, d_head) -> (..., T, d_head)."""
+    """Turn each pair (x[i], x[i + d_head / 2]) by its position's angle: (..., T, d_head) -> (..., T, d_head).
+
+    These are the pairs of Hugging Face's files; Su et al. 2021 and Meta's own code pair neighbours.
+    """
     a, b = x.chunk(2, dim=-1)  # (..., T, d_head) -> twice (..., T, d_head / 2)
     return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)  # (..., T, d_head)
 
@@ -144,7 +147,7 @@ class LlamaBlock(nn.Module):
 
 
 class Llama(GPT):
-    """A whole Llama (Touvron et al. 2023; shared keys and values since its second version): a GPT with five changes.
+    """A whole Llama (Touvron et al. 2023; keys and values are shared in Llama 2's larger models): a changed GPT.
 
     It is used as a GPT is: `model(ids)`, `model(ids, cache=cache)`, `generate(model, …)`; fresh weights are drawn as
     a GPT's. It has no position table: n_ctx bounds a sequence because a cache needs a size, not because a row is

@@ -43,7 +43,10 @@ class GPTConfig(ModelConfig):
     layer_norm_epsilon: float = 1e-5
 
     def __post_init__(self):
-        self.check_sizes(*([] if self.n_inner is None else ["n_inner"]))
+        self.check_sizes()
+        if self.n_inner is not None:
+            width = validate.whole_number("n_inner", self.n_inner, otherwise="or None, which means 4 * n_embd")
+            object.__setattr__(self, "n_inner", width)
         validate.one_of("activation", self.activation, ACTIVATIONS)
         self.check_positive("layer_norm_epsilon", "a small float above 0, 1e-5 in GPT-2")
 

@@ -1,4 +1,4 @@
-"""GGUF files (version 3), in which llama.cpp keeps a whole model: metadata, tokenizer, weights of 4 bits and more.
+"""GGUF files (version 3), in which llama.cpp keeps a whole model: metadata, tokenizer, weights of few bits or many.
 
 The package `gguf` reads more kinds and takes ten times as long to open a file: it is the oracle of the tests.
 Source: the GGUF specification, docs/gguf.md in ggml's repository.

@@ -6,7 +6,7 @@ import torch
 from utils.plots.generation import one_draw
 from utils.sampling import draw, next_token_probs
 from utils.widgets.panel import REPR_LENGTH, START_ALONE, WIDE
-from utils.widgets.sampling_panel import SamplingPanel, tail
+from utils.widgets.sampling_panel import STORY_START, SamplingPanel, tail
 
 BARS = 8
 
@@ -19,14 +19,14 @@ class GenerationStepper(SamplingPanel):
     the first prompt.
     """
 
-    def __init__(self, *speaker, **text):
+    def __init__(self, model=None, tokenizer=None, text=STORY_START):
         self._made, self._prompt = 0, None  # steps made, and from which prompt
         self.seed = ipywidgets.BoundedIntText(0, min=0, max=9999, description="seed", style=WIDE)
         self.step = self._button("step", "Draw one more token", lambda: self._made + 1)
         self.back = self._button("back", "Take the last token back", lambda: max(0, self._made - 1))
         self.reset = self._button("reset", "Go back to the prompt", lambda: 0)
         further = [self.seed, ipywidgets.HBox([self.step, self.back, self.reset])]
-        super().__init__(*speaker, **text, further=further)
+        super().__init__(model, tokenizer, text, further)
 
     def _button(self, name, tooltip, target):
         button = ipywidgets.Button(description=name, tooltip=tooltip)

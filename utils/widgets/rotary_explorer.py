@@ -15,7 +15,7 @@ class RotaryExplorer(Panel):
     """Move a query and a key: every pair of their numbers turns, and the score depends on the distance alone.
 
     Both begin as the same vector, of 8 pairs that point to the right. Controls: key, the key's position; distance,
-    how far behind it the query stands; theta, how much slower each further pair turns.
+    how far behind it the query stands; theta: the larger, the slower the later pairs turn.
     """
 
     def __init__(self):

@@ -12,6 +12,7 @@ from utils.toy_language import ToyLanguage
 from utils.widgets.panel import LONG, WIDE, Panel, prompt
 
 OFF = "off"
+STORY_START = "today Anna took the"
 KEEP = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, OFF)
 
 
@@ -56,7 +57,7 @@ class SamplingPanel(Panel):
     outside the language is named where the picture would be, in as much space, with the nearest words.
     """
 
-    def __init__(self, model=None, tokenizer=None, text="today Anna took the", further=()):
+    def __init__(self, model=None, tokenizer=None, text=STORY_START, further=()):
         self._speaker = speaker_of(model, tokenizer)
         self.prompt = prompt(text)
         self.temperature = ipywidgets.FloatSlider(

@@ -89,10 +89,10 @@ _MISTAKES = {
 EXERCISE = Exercise(
     target="An example: q = [1, 0], k = [0, 1], distance 1 and any theta give sin(1) = 0.8415.",
     probe=Cases(_cases, right=_score, mistakes=_MISTAKES),
-    meaning="no position is known here, and none is needed: attention sees how far apart two tokens are, and no more.",
+    meaning="no position is known here, and none is needed: of two positions, a score sees only the distance.",
     hints=(
         "Choose any two positions that are `distance` apart; the simplest key stands at position 0.",
         "The angles of a position are its number times the speeds, one for each of the d_head / 2 pairs.",
-        "Turn the query by the angles of `distance` with `rotated`, which takes rows, and leave the key as it is.",
+        "Turn the query by the angles of `distance` with `rotate(x, cos, sin)`, and leave the key as it is.",
     ),
 )

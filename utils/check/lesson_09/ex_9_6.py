@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     target="An example: V = 3, d = 2, one layer, 2 heads, 1 key-value head and d_ff = 5 give 54 parameters tied, 60 "
     "untied.",
     probe=Cases(_cases, right=_count, mistakes=_MISTAKES, terms=_TERMS),
-    meaning="your formula gives 134,515,008 for SmolLM2 and 8,030,261,248 for Llama 3, to the last number.",
+    meaning="your formula gives 134,515,008 for SmolLM2 and 8,030,261,248 for Llama 3 8B, to the last number.",
     hints=(
         "List the parts as in lesson 03: table, blocks, final norm, perhaps a head. There are no biases or positions.",
         "Attention has four matrices. Two of them are d by d; those of keys and values are narrower.",

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     target='An example: `bytes.fromhex("0028 00b4" + 16 * "2f")` has the scale 0.03125 and the minimum -0.25, and '
     "gives 16 times 0.21875, then 16 times -0.1875.",
     probe=Cases(_cases, right=_read, mistakes=_MISTAKES),
-    meaning="5 bits stand for each number in place of 32: the file is six times smaller, and each number a little off.",
+    meaning="5 bits stand for each number in place of 32: a block is six times smaller, and each number a little off.",
     hints=(
         "Three parts: two bytes of scale, two of minimum, 16 bytes of 4-bit numbers. Slice them apart.",
         '`np.frombuffer(part, "<f2")` reads float16, and with `np.uint8` whole bytes.',

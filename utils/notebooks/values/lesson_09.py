@@ -1,9 +1,12 @@
 """The numbers in lesson 09."""
 
+from inspect import signature
+
 from utils.experiments.llama_steps import STEPS, after
 from utils.notebooks.values.sizes import SMALL, saved
 from utils.notebooks.values.sources import given, published
 from utils.pretrained import COURSE_MODEL, TINY_LLAMA
+from utils.training import train
 
 FILE, NUMBERS = 98_362_432, 134_515_008  # bytes of SmolLM2's file, and what it holds
 
@@ -17,12 +20,19 @@ VALUES = {
     "the models on the way to Llama": counts_by_step,
     "shifts of five norms": lambda: 5 * COURSE_MODEL.n_embd,
     "a position, a year, a theta": given(700, 2021, 10),
-    "a story's tokens, the next one, the largest distance": lambda: (33, 33 + 1, 32 - 1),
+    "positions in training, the hole, the largest distance": lambda: (32, 33, 32 - 1),
     "the MLP's inner width": lambda: TINY_LLAMA.n_inner,
     "fewer numbers, in per cent": lambda: round(1 - counts_by_step()[-1] / counts_by_step()[0], 1),
     "temperatures to try": given(0.7, 1.5),
-    "the file, the numbers in 32 bits, bits a number": lambda: (FILE, 4 * NUMBERS, 8 * FILE / NUMBERS),
+    "the file, the numbers in 32 and 16 bits, bits a number": lambda: (
+        FILE,
+        4 * NUMBERS,
+        2 * NUMBERS,
+        8 * FILE / NUMBERS,
+    ),
     "what tying saves": lambda: saved(SMALL),
+    "bits of a number in Q8_0": lambda: 8 * (2 + 32) / 32,
+    "learning rates": lambda: (signature(train).parameters["lr"].default, 5e-3),
     "positions in a question": given(50, 47, 1_050, 1_047),
     "the context that SmolLM2 was made for": published("its config.json", 8_192),
 }
