@@ -122,6 +122,9 @@ def brackets(node, parent, names):
             yield what, with_fields(right, left=with_fields(node, right=right.left))
         if isinstance(node.op, (ast.Add, ast.Sub)):
             yield from ((what, factored) for factored in _factored(node))
+        if isinstance(left, ast.BinOp) and isinstance(left.right, ast.BinOp):  # `a / d ** 1 / 2`
+            deep = left.right
+            yield what, with_fields(left, right=with_fields(deep, right=with_fields(node, left=deep.right)))
         if isinstance(left, ast.UnaryOp) and isinstance(node.op, ast.Pow):
             yield what, with_fields(left, operand=with_fields(node, left=left.operand))
         for inner, field in ((left, "left"), (right, "right")):
@@ -153,7 +156,9 @@ def _splits(product):
 
 def factors(node, parent, names):
     """A factor or a term that is missing."""
-    if not isinstance(node, (ast.Name, ast.BinOp)) or not isinstance(parent, (ast.BinOp, ast.Return)):
+    if not isinstance(node, (ast.Name, ast.BinOp, ast.Call)) or not isinstance(
+        parent, (ast.BinOp, ast.Return, ast.Assign)
+    ):
         return
     if is_read(node, parent):
         beside = [ast.Name(name, ast.Load()) for name in names]
