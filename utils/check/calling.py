@@ -22,11 +22,14 @@ class Wrong(Exception):
 
 
 class Unclear(Wrong):
-    """A wrong answer whose cause is not known yet: what is seen of it, and the example that shows it."""
+    """A wrong answer whose place is not known yet: what is seen of it, and the example that shows it.
 
-    def __init__(self, seen, example=""):
+    is_told: what is seen says much already, so that a short search for the place will do.
+    """
+
+    def __init__(self, seen, example="", is_told=False):
         super().__init__(seen + example)
-        self.seen, self.example = seen, example
+        self.seen, self.example, self.is_told = seen, example, is_told
 
 
 class Nearly(Wrong):
@@ -46,8 +49,9 @@ def call(function, *args, in_place=False):
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # exit() too
-        line = _students_line(error)
-        where = (f"\n  line    {line}" if line else "") + f"\n  input   {shown_inputs(args)}"
+        line, values = _students_line(error)
+        where = (f"\n  line    {line}" if line else "") + (f"\n  there   {values}" if values else "")
+        where += f"\n  input   {shown_inputs(args)}"
         raise Unclear(f"your function raised {reason(error)}", where) from None
     if inspect.iscoroutine(result):
         result.close()  # or Python warns that it was never awaited
@@ -102,13 +106,23 @@ def reason(error) -> str:
 
 
 def _students_line(error):
-    """The last line of the student's own code on the way to an error, "" if there is none."""
-    line = ""
+    """The last line of the student's own code on the way to an error, and what its names stand for; "" for none."""
+    line, values = "", ""
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if not os.path.realpath(file).startswith(NOT_THE_STUDENTS):
             line = linecache.getline(file, number).strip() or line
-    return line
+            names = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", line)) if line else ()
+            known = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+            values = ", ".join(f"`{name}` {_size(value)}" for name, value in list(known.items())[:4])
+    return line, values
+
+
+def _size(value):
+    """The shape of a tensor, the keys of a dict, and of the rest what a student reads."""
+    if isinstance(value, torch.Tensor) and value.numel() > 1:
+        return f"of shape {tuple(value.shape)}"
+    return f"with the keys {', '.join(map(str, value))}"[:80] if isinstance(value, dict) else f"= {brief(value)}"
 
 
 def shown_inputs(args) -> str:

@@ -58,6 +58,8 @@ def differs(result, want) -> str | None:
         return _tuple_differs(result, want)
     if inspect.isroutine(result):
         return "your function returns a function and not its result; are the brackets of a call missing?"
+    if isinstance(result, str):
+        return "your function returns a text; return the number itself, as it is."
     got, wanted = as_array(result), as_array(want)
     if got is None:
         return f"your function returns {a_kind(result)}, and real numbers are wanted."
