@@ -41,28 +41,15 @@ _MISTAKES = {
         _any_width,
         lambda *a: _widest(*a, first=1),
     ),
-    "exactly the budget is allowed too: at most, not less than.": lambda b, *sizes: _widest(b - 1, *sizes),
     "the first width that is too wide is taken; take the one before it.": (
         lambda *a: _widest(*a) + a[-1],
         lambda *a: (_any_width(*a) + 1) // a[-1] * a[-1],
     ),
     "the width doubles, and leaps over most multiples of n_head.": lambda *a: _widest(*a, wider=lambda d, H: 2 * d),
     "this is the count; return the width that it belongs to.": lambda b, *a: gpt_params(*a[:2], _widest(b, *a), a[2]),
-    "this is one step too narrow; the next multiple of n_head still fits.": lambda *a: _widest(*a) - a[-1],
-    "the width is rounded up, or to the nearest multiple of n_head, and may then cost too much.": tuple(
-        lambda *a, to=to: to(_root(*a) / a[-1]) * a[-1] for to in (math.ceil, round)
-    ),
-    "this is where the count meets the budget; the width is a multiple of n_head below it.": _root,
-    "this is the width of one head; the whole width is wanted.": lambda *a: _widest(*a) // a[-1],
     "the search ends at a width of its own; go on until the budget is reached.": tuple(
         lambda *a, end=end: min(_widest(*a), end // a[-1] * a[-1]) for end in (999, 1_024, 2_000)
     ),
-    "only 12 L d² is counted; all the rest costs too.": _counting(lambda V, n, d, L: 12 * L * d * d),
-    "a table is left out, or both: they cost (V + n) d of the budget.": tuple(
-        _counting(lambda V, n, d, L, v=v, p=p: gpt_params(V, n, d, L) - (v * V + p * n) * d)
-        for v, p in ((1, 1), (1, 0), (0, 1))
-    ),
-    "biases and layer norms are left out.": _counting(lambda V, n, d, L: (V + n) * d + 12 * L * d * d),
 }
 
 EXERCISE = Exercise(

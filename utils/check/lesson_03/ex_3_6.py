@@ -47,7 +47,6 @@ _MISTAKES = {
         *_within(1_000, 10_000, 100_000, 1_000_000),
         lambda s, cfg: next((n for n, c in conventions(cfg).items() if round(c / 1e6) == round(s / 1e6)), None),
     ),
-    "these are the counts of GPT-2 small; count `cfg`.": lambda s, cfg: _named(s, GPT2_FAMILY["GPT-2 small"]),
     "this is a count within 1 %, the first or the last one; another one is nearer.": (
         lambda *case: _close(*case)[0],
         lambda *case: _close(*case)[-1],

@@ -40,16 +40,7 @@ def _require_no_graph(function):
 
 _MISTAKES = {
     "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": _scores(lambda ids: ids),
-    "rows are cut off, not tokens: a text's tokens run along the second dimension.": _scores(lambda ids: ids[-4:]),
-    "of a long text the model is given the start; what comes next hangs on its end.": _scores(lambda ids: ids[:, :4]),
-    "the model is given the last token only; it needs those before it too.": _scores(lambda ids: ids[:, -1:]),
-    "the scores of all positions are averaged; only the last knows the whole text.": _scores(pick=lambda s: s.mean(1)),
-    "a slice of one position keeps its dimension; `-1` alone picks the last.": _scores(pick=lambda s: s[:, -1:]),
     "only the first row of the batch is there; each row has scores of its own.": _scores(pick=lambda s: s[0, -1]),
-    "a short text ends before `n_ctx` - 1; the last position is always -1.": _scores(pick=lambda s: s[:, 3]),
-    "of a text shorter than the context the start is lost: `T - n_ctx` is below 0 there, and counts from the end.": (
-        _scores(lambda ids: ids[:, ids.shape[1] - 4 :])
-    ),
 }
 
 EXERCISE = Exercise(

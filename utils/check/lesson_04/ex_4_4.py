@@ -68,7 +68,6 @@ _SIGNS = {
 }
 _MISTAKES = {
     "where scores tie, more than k stay: a threshold cannot part equals; the lower ids stay.": _above(torch.ge),
-    "the k-th highest score itself is removed; it is one of the k.": _above(torch.gt),
     "among equal scores the higher ids stay; take the lower.": lambda x, k: _keep_top_k(x.flip(-1), k).flip(-1),
     "of equal scores not always the lower ids stay: `topk` makes no promise for equals, and a sort "
     "keeps their order only with `stable=True`.": (
@@ -86,17 +85,9 @@ _MISTAKES = {
         lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
         lambda x, k: x.masked_fill(x < x.flatten().sort().values[-min(k, x.numel())], -math.inf),
     ),
-    "the k lowest stay; a sort begins with them unless it is `descending`.": _by(lambda x: x.argsort(stable=True)),
     "the first k ids stay, whatever their scores are.": _by(lambda x: torch.arange(x.shape[-1]).expand_as(x)),
     "rows are sorted against each other; the scores of a row lie along the last dimension.": (
         lambda x, k: _keep_top_k(x.movedim(0, -1), k).movedim(-1, 0)
-    ),
-    "`[:k]` takes the first k rows of a batch; `[..., :k]` takes the first k of each row.": (
-        lambda x, k: torch.full_like(x, -math.inf).index_put((_order(x)[:k],), x[_order(x)[:k]])
-    ),
-    "these are probabilities; cut the scores as they are, the softmax comes later.": (
-        lambda x, k: _keep_top_k(x, k).softmax(-1),
-        lambda x, k: _keep_top_k(x.softmax(-1), k),
     ),
     "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
     "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),

@@ -65,8 +65,6 @@ _MISTAKES = {
     "the token with which the sum reaches p is missing; with it the set first reaches p, so it stays, alone too.": (
         *(_until(below, first) for below in (torch.le, torch.lt) for first in (0, 1)),
     ),
-    "what stays does not sum to 1; divide it by its sum.": _with(divided=lambda kept: kept),
-    "what stays is divided by p; divide it by its sum.": lambda x, p: _top_p(x, p, divided=lambda kept: kept / p),
     "a softmax of probabilities flattens them; divide what stays by its sum.": (
         lambda x, p: x.masked_fill(~_stays(x, p), -math.inf).softmax(-1),
         _with(divided=lambda kept: kept.softmax(-1)),
@@ -78,19 +76,12 @@ _MISTAKES = {
     "the probabilities stand in sorted order; bring each back to its token.": _with(
         back=lambda x, r, needed, o: r * needed
     ),
-    "the mask stands in sorted order; bring it back to the tokens' ids.": _with(
-        back=lambda x, r, needed, o: x * needed
-    ),
     "what is sorted is brought back the wrong way, as `gather` or the inverse order do: the order says to which "
     "token each sorted rank belongs.": (
         _with(back=lambda x, r, needed, o: (r * needed).gather(-1, o)),
         _with(back=lambda x, r, needed, o: x * needed.gather(-1, o)),
     ),
-    "the sum runs up from the least likely token; start with the likeliest.": _with(descending=False),
     "the sum runs in the order of the ids; sort first.": lambda x, p: shares(x * _is_needed(x, p)),
-    "rows are sorted against each other; the probabilities of a row lie along the last dimension.": (
-        lambda x, p: _top_p(x.movedim(0, -1), p).movedim(-1, 0)
-    ),
 }
 _TIES = {
     "where probabilities tie at the border, too many of them stay: the smallest set that reaches p takes "

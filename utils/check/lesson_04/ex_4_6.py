@@ -73,17 +73,11 @@ _MISTAKES = {
     "all rows get the token of the first; each has scores of its own.": _loop(
         join=lambda ids, new: _join(ids, new[:1].expand_as(new))
     ),
-    "this is the prompt alone: join each new token to `ids`, under that name.": _loop(done=lambda ids, prompt: prompt),
     "the text loses its start: crop what the model reads, and keep `ids` whole.": (
         _loop(join=lambda ids, new: _join(ids[:, -4:], new)),
         _loop(done=lambda ids, prompt: ids[:, -4:]),
     ),
     "a long text stops the model; give it the last `model.config.n_ctx` tokens.": _loop(lambda ids, prompt: ids),
-    "of a long text the model is given the start; it needs the end.": _loop(lambda ids, prompt: ids[:, :4]),
-    "the model is given the last token only; it needs those before it too.": _loop(lambda ids, prompt: ids[:, -1:]),
-    "a new token becomes a row; join it along the second dimension.": _loop(join=lambda *both: torch.cat(both)),
-    "a new token stands in front; it comes at the end.": _loop(join=lambda ids, new: _join(new, ids)),
-    "the model reads the prompt again in each step, without the new tokens.": _loop(lambda ids, prompt: prompt[:, -4:]),
     "the loop ends when the whole text has max_new_tokens tokens; that many come behind the prompt.": (
         lambda model, ids, new, *rest: _loop()(model, ids, new - ids.shape[1], *rest)
     ),

@@ -42,7 +42,6 @@ EXERCISE = Exercise(
         right=_loss,
         mistakes={
             "this is the mean probability; the loss is minus the mean of its logarithm.": lambda x, t: _p(x, t).mean(),
-            "the logarithm is taken of the mean; take the mean of the logarithms.": lambda x, t: -_p(x, t).mean().log(),
             "this is minus the mean score of the targets; the softmax is missing.": lambda x, t: -_chosen(x, t).mean(),
             "a probability that rounds to 0 has no logarithm: take log_softmax.": lambda x, t: -_p(x, t).log().mean(),
             "right for small scores; with scores around 1000 the exponential overflows: use log_softmax.": (
@@ -63,11 +62,6 @@ EXERCISE = Exercise(
                 lambda x, t, small=10.0**-digits: -_chosen((x.softmax(-1) + small).log(), t).mean()
                 for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
             ),
-            "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
-                *(lambda x, t: _loss(x, t) * t.numel(), lambda x, t: _loss(x, t) * t.shape[1]),
-            ),
-            "the softmax runs along the batch, as without `dim`.": lambda x, t: -_chosen(x.log_softmax(0), t).mean(),
-            "the mean runs over the whole vocabulary; only the target counts.": lambda x, t: _loss(x, t) / x.shape[-1],
         },
     ),
     meaning="making this number small and making the text likely are one and the same wish.",

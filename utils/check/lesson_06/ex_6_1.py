@@ -66,12 +66,6 @@ EXERCISE = Exercise(
         view=_with_store,
         results=("the number of tokens held now", "the store"),
         mistakes={
-            "the new tokens are written elsewhere; counted from 0, the first free one of the store is `length`.": (
-                _made(lambda s, n, T: 0),
-                _made(lambda s, n, T: n - 1),
-                _made(lambda s, n, T: n + 1),
-                _made(lambda s, n, T: s.shape[2] - T),
-            ),
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
                 lambda s, n, new: n + new.shape[2]
             ),
@@ -81,11 +75,6 @@ EXERCISE = Exercise(
                     *(lambda s, n, new: n, lambda s, n, new: n + 1),
                     *(lambda s, n, new: new.shape[2], lambda s, n, new: s.shape[2]),
                 )
-            ),
-            "another dimension is counted, or cut; tokens lie along the third of the four.": (
-                *(_made(size=d, held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
-                *(_made(held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
-                *(_made(along=d) for d in (0, 1, 3)),
             ),
             "only the room of one token is written; `new` may hold several, and each has its own.": (
                 *(_one_token, _first_only),

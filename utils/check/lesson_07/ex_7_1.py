@@ -67,7 +67,6 @@ EXERCISE = Exercise(
                 _after(lambda c: _quotient(c, llama=_divided("hidden_size", "num_key_value_heads"))),
                 _after(lambda c: _quotient(c, llama=lambda c: c["hidden_size"] // c.get("num_key_value_heads", 3))),
             ),
-            "this is the whole width d; the heads share it.": _after(lambda c: c.get("n_embd", c.get("hidden_size"))),
         },
     ),
     meaning="two families of files say the same in other words, and a width that is given beats one that is computed.",

@@ -17,12 +17,7 @@ EXERCISE = Exercise(
     probe=Cases(
         lambda: [(3_600, 10, 6, 2), (1e6, 1e6, 1e12, 0.2), (1.558e9, 10e9, 150e12, 2.0), (174.6e9, 300e9, 28e12, 1.5)],
         right=_price,
-        mistakes=work_and_speed(_price)
-        | {
-            "every minute or day is paid with the price of an hour; an hour has 3,600 seconds.": tuple(
-                lambda *case, by=by: _price(*case) * by for by in (60, 1 / 24)
-            ),
-        },
+        mistakes=work_and_speed(_price),
         terms=Terms(
             lambda N, D, speed, per_hour: {
                 "the 6 operations for each parameter and token": 6,

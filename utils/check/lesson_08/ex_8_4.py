@@ -33,17 +33,6 @@ EXERCISE = Exercise(
                 lambda C, r: math.sqrt(C) / (6 * r),
                 lambda C, r: math.sqrt(C / 6) / r,
             ),
-            "the budget is shared out as if N and D were added; in the rule they multiply.": _of_size(
-                lambda C, r: C / (6 * (r + 1))
-            ),
-            "this is for 20 tokens per parameter, in part or all of it, whatever `tokens_per_param` says.": (
-                lambda C, r=20: _best(C),
-                lambda C, r=20: (_best(C)[0], r * _best(C)[0]),
-                lambda C, r=20: (_best(C, r)[0], 20 * _best(C, r)[0]),
-            ),
-            "the size is right; each parameter wants `tokens_per_param` tokens, so multiply.": (
-                *(lambda C, r=20: (_best(C, r)[0], _best(C, r)[0]), lambda C, r=20: (_best(C, r)[0], r)),
-            ),
         },
         results=("the parameters", "the tokens"),
     ),
