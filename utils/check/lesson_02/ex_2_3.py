@@ -44,10 +44,6 @@ def _by(scale):
     return lambda q, k, v: _attend(q, k, v, scale)
 
 
-def _ahead(rows, columns):
-    return torch.full((rows, columns), -torch.inf).triu(1)
-
-
 _MISTAKES = {
     "the scores are not divided by the root of the head's width.": _by(lambda d: 1),
     "the scores are divided by the head's width; its root is wanted.": _by(lambda d: 1 / d),
@@ -71,7 +67,6 @@ _MISTAKES = {
         lambda q, k, v: v * torch.nan
     ),
 }
-_TURNED = {}
 
 EXERCISE = Exercise(
     target="An example: with all zeros in q and k, v = [[1, 0], [0, 1]] gives [[1, 0], [0.5, 0.5]].",
@@ -86,7 +81,7 @@ EXERCISE = Exercise(
                 ),
             },
         ),
-        Cases(_all_shapes, right=_attend, mistakes=_TURNED),
+        Cases(_all_shapes, right=_attend),
     ),
     meaning="each word takes a weighted mean of the values before it, and its query and the keys set the weights.",
     hints=(

@@ -11,7 +11,6 @@ EXERCISE = Exercise(
     probe=Cases(
         cases,
         right=lambda V, n, d, L: V * d / gpt_params(V, n, d, L),
-        mistakes={},
         terms=Terms(parts, combine=lambda terms: terms["the token table"] / sum(terms.values())),
     ),
     meaning="in a small model with a large vocabulary the table weighs most, and width and depth make it light.",

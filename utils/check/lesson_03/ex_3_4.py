@@ -1,7 +1,5 @@
 """Exercise 3.4: the widest model. answer(budget, vocab_size, n_ctx, n_layer, n_head) -> n_embd, an int."""
 
-import math
-
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
 from utils.counting import gpt_params
@@ -14,37 +12,16 @@ def _cases():
     return [(460, 10, 4, 1, 2), (exactly, 20, 6, 2, 4), (exactly - 1, 20, 6, 2, 4), *random]
 
 
-def _widest(budget, V, n, L, H, count=gpt_params, first=None, wider=lambda d, H: d + H):
-    d = first or H
-    while count(V, n, wider(d, H), L) <= budget:
+def _widest(budget, V, n, L, H, wider=lambda d, H: d + H):
+    d = H
+    while gpt_params(V, n, wider(d, H), L) <= budget:
         d = wider(d, H)
     return d
 
 
-def _any_width(*case):
-    return _widest(*case[:-1], 1)
-
-
-def _root(budget, V, n, L, H):
-    """The width, not a whole number, at which the count is the budget."""
-    b = V + n + 13 * L + 2
-    return (math.sqrt(b * b + 48 * L * budget) - b) / (24 * L)
-
-
-def _counting(count):
-    """The search with another count of (V, n, d, L)."""
-    return lambda *case: _widest(*case, count=count)
-
-
 _MISTAKES = {
-    "the heads cannot share this width evenly: it must be a multiple of n_head.": (
-        _any_width,
-        lambda *a: _widest(*a, first=1),
-    ),
-    "the first width that is too wide is taken; take the one before it.": (
-        lambda *a: _widest(*a) + a[-1],
-        lambda *a: (_any_width(*a) + 1) // a[-1] * a[-1],
-    ),
+    "the heads cannot share this width evenly: it must be a multiple of n_head.": (lambda *a: _widest(*a[:-1], 1)),
+    "the first width that is too wide is taken; take the one before it.": (lambda *a: _widest(*a) + a[-1]),
     "the width doubles, and leaps over most multiples of n_head.": lambda *a: _widest(*a, wider=lambda d, H: 2 * d),
     "this is the count; return the width that it belongs to.": lambda b, *a: gpt_params(*a[:2], _widest(b, *a), a[2]),
     "the search ends at a width of its own; go on until the budget is reached.": tuple(
@@ -54,11 +31,7 @@ _MISTAKES = {
 
 EXERCISE = Exercise(
     target="An example: a budget of 400 with V = 10, n = 4, one layer and 2 heads gives the width 4; 6 is too wide.",
-    probe=Cases(
-        _cases,
-        right=_widest,
-        mistakes=_MISTAKES,
-    ),
+    probe=Cases(_cases, right=_widest, mistakes=_MISTAKES),
     meaning="the width is what a budget buys: depth and heads are chosen, and the square of the width pays.",
     hints=(
         "Try the multiples of n_head, from the smallest: n_head, 2 n_head, 3 n_head. Which is the last that fits?",

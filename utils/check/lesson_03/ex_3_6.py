@@ -53,8 +53,7 @@ _MISTAKES = {
     ),
     "a distance has no sign, so take `abs`: a count may be larger than the stated number, or smaller.": (
         *(_with(key=key) for key in (lambda a, b: a - b, lambda a, b: b - a)),
-        *(_with(lambda a, b: a - b <= 0.01 * a, key=key) for key in (_far, lambda a, b: a - b)),
-        *(_with(lambda a, b: b - a <= 0.01 * a, key=key) for key in (_far, lambda a, b: b - a)),
+        *(_with(lambda a, b, sign=sign: sign * (a - b) <= 0.01 * a) for sign in (1, -1)),
     ),
     "this is the count; its name is wanted.": lambda s, cfg: (name := _named(s, cfg)) and conventions(cfg)[name],
 }

@@ -37,15 +37,6 @@ def _by(order):
     return lambda logits, k: _keep_top_k(logits, k, order)
 
 
-def _above(compare):
-    """By the k-th highest score of each row."""
-    return lambda x, k: x.masked_fill(~compare(x, x.sort(descending=True).values[..., k - 1, None]), -math.inf)
-
-
-def _limited(logits, k):
-    return _keep_top_k(logits, k) if k <= logits.shape[-1] else logits[k]
-
-
 def is_a_mask(result, want):
     """A sign: the result holds truth values."""
     given = as_array(result)
@@ -67,7 +58,9 @@ _SIGNS = {
     "what is removed became a number, and even 0 or a low one has a probability; only -inf has none.": _is_filled,
 }
 _MISTAKES = {
-    "where scores tie, more than k stay: a threshold cannot part equals; the lower ids stay.": _above(torch.ge),
+    "where scores tie, more than k stay: a threshold cannot part equals; the lower ids stay.": (
+        lambda x, k: x.masked_fill(x < x.sort(descending=True).values[..., k - 1, None], -math.inf)
+    ),
     "among equal scores the higher ids stay; take the lower.": lambda x, k: _keep_top_k(x.flip(-1), k).flip(-1),
     "of equal scores not always the lower ids stay: `topk` makes no promise for equals, and a sort "
     "keeps their order only with `stable=True`.": (
@@ -85,20 +78,18 @@ _MISTAKES = {
         lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
         lambda x, k: x.masked_fill(x < x.flatten().sort().values[-min(k, x.numel())], -math.inf),
     ),
-    "the first k ids stay, whatever their scores are.": _by(lambda x: torch.arange(x.shape[-1]).expand_as(x)),
     "rows are sorted against each other; the scores of a row lie along the last dimension.": (
         lambda x, k: _keep_top_k(x.movedim(0, -1), k).movedim(-1, 0)
     ),
     "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
     "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
 }
-_LARGE_K = {"a k larger than the vocabulary stops it; then all scores stay.": _limited}
 
 EXERCISE = Exercise(
     target="An example: scores [2, 1, 2, 2] and k = 2 give [2, -inf, 2, -inf].",
     probe=InTurn(
         Cases(_cases, right=_keep_top_k, mistakes=_MISTAKES, signs=_SIGNS),
-        Cases(lambda: [(torch.tensor([1.0, 3.0]), k) for k in (5, 2)], right=_keep_top_k, mistakes=_LARGE_K),
+        Cases(lambda: [(torch.tensor([1.0, 3.0]), k) for k in (5, 2)], right=_keep_top_k),
     ),
     meaning="a score of -inf becomes a probability of exactly 0, so what is cut is never drawn.",
     hints=(

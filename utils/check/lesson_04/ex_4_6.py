@@ -49,38 +49,20 @@ def _cases():
     return [(_adding(), torch.tensor(ids), new, 1.0, torch.Generator().manual_seed(0)) for ids, new in prompts]
 
 
-def _join(ids, new):
-    return torch.cat([ids, new], 1)
-
-
-def _loop(see=lambda ids, prompt: ids[:, -4:], join=_join, done=lambda ids, prompt: ids):
+def _loop(see=lambda ids: ids[:, -4:], taken=lambda new: new):
     """The loop, or one with a fault: greedy, which is as good as a draw when the model is certain."""
 
     def run(model, ids, max_new_tokens, temperature, generator):
-        prompt = ids
         for _ in range(max_new_tokens):
-            ids = join(ids, model(see(ids, prompt))[:, -1].argmax(-1, keepdim=True))
-        return done(ids, prompt)
+            ids = torch.cat([ids, taken(model(see(ids))[:, -1].argmax(-1, keepdim=True))], 1)
+        return ids
 
     return run
 
 
 _MISTAKES = {
-    "only the new tokens are there; the prompt comes before them.": (
-        _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
-        _loop(done=lambda ids, p: torch.cat(ids.split(1, 1)[p.shape[1] :], 1)),
-    ),
-    "all rows get the token of the first; each has scores of its own.": _loop(
-        join=lambda ids, new: _join(ids, new[:1].expand_as(new))
-    ),
-    "the text loses its start: crop what the model reads, and keep `ids` whole.": (
-        _loop(join=lambda ids, new: _join(ids[:, -4:], new)),
-        _loop(done=lambda ids, prompt: ids[:, -4:]),
-    ),
-    "a long text stops the model; give it the last `model.config.n_ctx` tokens.": _loop(lambda ids, prompt: ids),
-    "the loop ends when the whole text has max_new_tokens tokens; that many come behind the prompt.": (
-        lambda model, ids, new, *rest: _loop()(model, ids, new - ids.shape[1], *rest)
-    ),
+    "all rows get the token of the first; each has scores of its own.": _loop(taken=lambda new: new[:1].expand_as(new)),
+    "a long text stops the model; give it the last `model.config.n_ctx` tokens.": _loop(lambda ids: ids),
 }
 
 

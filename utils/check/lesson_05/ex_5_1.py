@@ -1,7 +1,6 @@
 """Exercise 5.1: the shift. answer(rows (B, T + 1)) -> (inputs (B, T), targets (B, T))."""
 
 import torch
-import torch.nn.functional as F
 
 from utils.check.calling import call
 from utils.check.cases import Cases, InTurn
@@ -27,12 +26,6 @@ _COMPARED = Cases(
     right=lambda rows: (rows[:, :-1], rows[:, 1:]),
     mistakes={
         "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:]),
-        "nothing follows the last token, and nothing comes before the first; inputs and targets drop one each.": (
-            lambda rows: (rows, rows.roll(-1, 1)),
-            lambda rows: (rows, rows[:, 1:]),
-            lambda rows: (rows[:, :-1], rows),
-            lambda rows: (rows, F.pad(rows[:, 1:], (0, 1), value=-100)),
-        ),
     },
     results=("the inputs", "the targets"),
 )

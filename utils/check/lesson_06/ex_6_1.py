@@ -35,16 +35,9 @@ def _with_store(answer):
     return appended
 
 
-def _made(begins=lambda s, n, T: n, size=2, along=2, held=lambda s, n, new: n + new.shape[2]):
-    """The function with another begin, length or dimension of the slice that is written, or another result."""
-
-    def answer(store, length, new):
-        start = begins(store, length, new.shape[2])
-        end = start + new.shape[size] if size is not None else None
-        store[(slice(None),) * along + (slice(start, end),)] = new
-        return held(store, length, new)
-
-    return answer
+def _append(store, length, new, held=lambda s, n, new: n + new.shape[2]):
+    store[:, :, length : length + new.shape[2]] = new
+    return held(store, length, new)
 
 
 def _one_token(store, length, new):
@@ -62,7 +55,7 @@ EXERCISE = Exercise(
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
     probe=Cases(
         _cases,
-        right=_made(),
+        right=_append,
         view=_with_store,
         results=("the number of tokens held now", "the store"),
         mistakes={
@@ -70,16 +63,12 @@ EXERCISE = Exercise(
                 lambda s, n, new: n + new.shape[2]
             ),
             "the store is right and the number is not: those held before count, and each of the new ones.": tuple(
-                _made(held=held)
-                for held in (
-                    *(lambda s, n, new: n, lambda s, n, new: n + 1),
-                    *(lambda s, n, new: new.shape[2], lambda s, n, new: s.shape[2]),
-                )
+                lambda *case, held=held: _append(*case, held)
+                for held in (lambda s, n, new: n + 1, lambda s, n, new: s.shape[2], lambda s, n, new: n + len(new))
             ),
             "only the room of one token is written; `new` may hold several, and each has its own.": (
                 *(_one_token, _first_only),
             ),
-            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _made(size=None),
         },
     ),
     meaning="room is taken once and filled from the left, so a step writes only what is new.",

@@ -29,7 +29,6 @@ EXERCISE = Exercise(
             (2, 10, 3, 5, 1),
         ],
         right=_TERMS.count,
-        mistakes={},
         terms=_TERMS,
     ),
     meaning="the cache grows with every token of every sequence, so in long contexts it outgrows the weights.",

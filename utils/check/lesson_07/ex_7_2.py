@@ -22,14 +22,6 @@ EXERCISE = Exercise(
         _cases,
         right=_mlp_width,
         mistakes={
-            "`n_inner` may be missing, or null: `config.get` gives None for both, which stands for the usual width.": (
-                lambda c: c["n_inner"] or _mlp_width(c),
-                lambda c: c.get("n_inner", 4 * c["n_embd"]),
-                *(lambda c: c.get("n_inner"), lambda c: c["n_inner"], lambda c: c.get("n_inner") or 0),
-            ),
-            "`n_inner` is given here and does not count; where a file gives it, that number holds.": (
-                lambda c: 4 * c["n_embd"]
-            ),
             "`x is not None or y` gives True, and not x.": lambda c: c.get("n_inner") is not None or 4 * c["n_embd"],
         },
     ),

@@ -15,13 +15,9 @@ def _cases():
     return [(config,) for config in (_SMALLEST, other, *(_SMALLEST | setting for setting in more), *whole)]
 
 
-def _tie(config):
-    return config.get("tie_word_embeddings", True)
-
-
-def _parts(config, width=lambda config: config.get("n_inner") or 4 * config["n_embd"], tied=_tie):
+def _parts(config):
     V, n, d, L = (config[key] for key in _SMALLEST)
-    d_ff = width(config)
+    d_ff = config.get("n_inner") or 4 * config["n_embd"]
     return {
         "the token table": V * d,
         "the position table": n * d,
@@ -36,17 +32,12 @@ def _parts(config, width=lambda config: config.get("n_inner") or 4 * config["n_e
         "`ln_1`": (L, 2 * d),
         "`ln_2`": (L, 2 * d),
         "the final layer norm": 2 * d,
-        "the table of an untied head": 0 if tied(config) else V * d,
+        "the table of an untied head": 0 if config.get("tie_word_embeddings", True) else V * d,
     }
 
 
 _TERMS = Terms(_parts)
 _count = _TERMS.count
-
-
-def _with(**changes):
-    """The count with another width of the MLP, or another tie: a function of a configuration."""
-    return lambda config: _count(config, **changes)
 
 
 EXERCISE = Exercise(
@@ -56,11 +47,6 @@ EXERCISE = Exercise(
         _cases,
         right=_count,
         mistakes={
-            "`n_inner` is missing from most files, or null; then the MLP's width is 4 d.": (
-                _with(width=lambda c: c.get("n_inner", 4 * c["n_embd"])),
-                _with(width=lambda c: c["n_inner"]),
-                _with(width=lambda c: c["n_inner"] or 4 * c["n_embd"]),
-            ),
             "a layer norm is counted as d numbers; it has a scale and a shift, d of each.": (
                 lambda c: _count(c) - (2 * c["n_layer"] + 1) * c["n_embd"]
             ),

@@ -20,7 +20,6 @@ EXERCISE = Exercise(
     probe=Cases(
         lambda: [(3, 2, 1), (5, 2, 3), (7, 3, 2), (200, 64, 2), (50_257, 768, 12)],
         right=_flops,
-        mistakes={},
         terms=_TERMS,
     ),
     meaning="each number of a matrix works twice for each token; the head works even where it costs no memory.",
