@@ -53,11 +53,13 @@ def pattern(run, seen) -> str | None:
         return found
     if named := " and ".join(f"`{name}`" for name in unused(run)):
         return f"your result does not change with {named}, and it should."
+    if found := right_for_some(run):
+        return found
     if where := where_wrong(run, seen):
         return f"right except where {where}{'.' if seen in BARE else ': ' + seen}"
     right = sum(run.seen(case) is None for case in range(len(run.results)))
     some = f"right in {right} of {len(run.results)} cases, and not in this one."
-    return right_places(run) or right_for_some(run) or (some if right and seen in BARE else None)
+    return right_places(run) or (some if right and seen in BARE else None)
 
 
 def constant(run) -> str | None:

@@ -89,11 +89,13 @@ def _places():
     """(sentence, wanted result -> where it is so, whether the numbers there have to differ to say anything)."""
     yield "all is right but what should be 0.", lambda want: want != 0, False
     yield "all is right but what should be -inf.", lambda want: want != -np.inf, False
-    for axis, what in ((0, "row"), (1, "column"), (-1, "number in the last dimension")):
-        for name, part in (("first", slice(1)), ("last", slice(-1, None))):
-            at = lambda want, axis=axis, part=part: _marked(want, axis, part)  # noqa: E731
-            yield f"right but for the {name} {what}.", lambda want, at=at: ~at(want), True
-            yield f"right in the {name} {what} alone.", at, True
+    parts = [
+        (f"{name} {what}", lambda want, axis=axis, part=part: _marked(want, axis, part))
+        for axis, what in ((0, "row"), (1, "column"), (-1, "number in the last dimension"))
+        for name, part in (("first", slice(1)), ("last", slice(-1, None)))
+    ]
+    yield from ((f"right but for the {name}.", lambda want, at=at: ~at(want), True) for name, at in parts)
+    yield from ((f"right in the {name} alone.", at, True) for name, at in parts)
 
 
 def _marked(want, axis, part):

@@ -102,6 +102,9 @@ def _names(tree):
 def _replaced(tree, replacements, outer):
     """A copy of the tree with another node, several or none, in place of some; it shares what is not changed."""
     new = {id(node): made for node, made in replacements}
+    for made in new.values():
+        for part in made if isinstance(made, list) else [made] if made is not None else []:
+            ast.fix_missing_locations(part)
     changed = set().union(*(_around(node, outer) for node, _ in replacements))
 
     def rebuilt(node):
@@ -114,10 +117,10 @@ def _replaced(tree, replacements, outer):
             elif isinstance(value, list) and any(id(part) in changed for part in value):
                 made = (rebuilt(part) for part in value)
                 parts = [other for part in made for other in (part if isinstance(part, list) else [part])]
-                setattr(twin, field, [part for part in parts if part is not None] or [ast.Pass()])
+                setattr(twin, field, [part for part in parts if part is not None] or [ast.Pass(lineno=1, col_offset=0)])
         return twin
 
-    return ast.fix_missing_locations(rebuilt(tree))
+    return rebuilt(tree)
 
 
 def _statements(node, parent, names):

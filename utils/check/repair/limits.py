@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-LINES = 50_000  # that a changed program may execute
+LINES = 30_000  # that a changed program may execute
 MEMORY = 1_500_000_000  # bytes above what the process has, where the system can limit it
 NAME = "<a changed answer>"
 FORBIDDEN = ("open", "os.", "shutil.", "subprocess.", "socket.", "tempfile.", "webbrowser.", "pty.", "ctypes.dlopen")
