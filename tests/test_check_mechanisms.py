@@ -51,6 +51,7 @@ def _tables():
         (lambda x: x[:1].expand_as(x), "as the first should be"),
         (lambda x: x[None], "the right numbers in the shape (1, 2, 3); (2, 3) is wanted"),
         (lambda x: x.flatten().sort().values.view(x.shape), "in another order"),
+        (lambda x: x.sort(-1).values, "sorted upwards; each belongs in its own place"),
         (lambda x: torch.cat([x[:1], 3 + x[1:] ** 2]), "right in the first row alone"),
         (lambda x: torch.cat([x[:, :-1], x[:, -1:] ** 2], 1), "right but for the last column"),
     ],
@@ -124,7 +125,7 @@ def test_an_input_that_is_not_used_and_what_stands_for_it(cases, right, body, wo
         ("return x(0) @ table.T", "round brackets call, and this is a Tensor"),
         ("scores = x @ table.T\nreturn score", "is `scores` meant"),
         ("return x @ tabel.T", "is `table` meant"),
-        ("return math.exp(x @ table.T)", "for tensors"),
+        ("return math.exp(x @ table.T)", "PyTorch's own functions take those"),
         ("return x @ table.T if x > 0 else x", "a condition is one True or False"),
     ],
 )

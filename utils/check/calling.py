@@ -49,10 +49,11 @@ def call(function, *args, in_place=False):
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # exit() too
+        meaning = next((f"; {meaning}" for said, meaning in SAID.items() if said in str(reason(error))), "")
         line, values = _students_line(error)
         where = (f"\n  line    {line}" if line else "") + (f"\n  there   {values}" if values else "")
         where += f"\n  input   {shown_inputs(args)}"
-        raise Unclear(f"your function raised {reason(error)}", where) from None
+        raise Unclear(f"your function raised {reason(error)}{meaning}", where) from None
     if inspect.iscoroutine(result):
         result.close()  # or Python warns that it was never awaited
         raise Wrong("your function is an `async def`, so calling it does not run it; write a plain `def`.")
@@ -68,6 +69,18 @@ def call(function, *args, in_place=False):
     return result
 
 
+SAID = {  # in an error -> what it means here
+    "probability tensor": "the draw is given numbers that are no probabilities; is a softmax missing?",
+    "prob_dist must be 1 or 2": "the draw is given the scores after every token; the next one comes after the last.",
+    "not require grad": "the loss hangs on no weight: are the scores made under `no_grad`, cut off, or made into ids?",
+    "Expected target size": "cross_entropy takes the second dimension of the scores for the vocabulary; flatten both.",
+    "to Python scalars": "one number is wanted there, and a tensor holds several: PyTorch's own functions take those.",
+    "is ambiguous": "a condition is one True or False, and a tensor holds several: `torch.where`, `&`, `|` take them.",
+    "cannot be multiplied": "in a product A @ B the last dimension of A meets the last but one of B.",
+    "must match the size": "sizes meet from the last dimension on, and are equal there, or 1.",
+    "is out of bounds": "places are counted from 0, so the last is the size less 1.",
+    "'NoneType'": "None stands where a number is wanted.",
+}
 LEFT_BEHIND = (
     "your function leaves gradients switched off, or on, for all that comes after it; `with torch.no_grad():` ends.",
     "your function seeds PyTorch's own generator, so all chance after it is the same each time; leave it alone.",

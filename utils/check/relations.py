@@ -108,6 +108,8 @@ _OF_WANTED = {  # what it does to the wanted numbers -> the sentence
     "a log-softmax is taken where none is wanted.": lambda x: _softmax(x, log=True),
     "this is divided by its sum, where that is not wanted.": _shares,
     "this adds up along the way, as `cumsum` does, where that is not wanted.": lambda x: x.cumsum(-1),
+    "the right numbers, sorted; each belongs in its own place.": lambda x: -np.sort(-x),
+    "these are the right numbers, sorted upwards; each belongs in its own place.": np.sort,
     "this says where something is; the numbers themselves are wanted.": lambda x: (x != 0) & (x > -np.inf),
 }
 _OF_YOURS = {  # what makes the student's numbers right -> the sentence

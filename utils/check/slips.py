@@ -53,10 +53,6 @@ def _slips(node, tree, seen, bound) -> Iterator[str]:
         yield f"`{node.id}` has no value here" + (f"; is `{near[0]}` meant" if near else "; assign it first")
     if isinstance(node, ast.Subscript) and "not subscriptable" in seen and f"'{_kind(node, bound)}'" in seen:
         yield "square brackets read an entry, and this is called, with round ones"
-    if isinstance(node, ast.Call) and "converted to Python scalars" in seen and _is_of_math(node):
-        yield "this takes one number, and is given several: PyTorch has a function of this name for tensors"
-    if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.BoolOp)) and "is ambiguous" in seen:
-        yield "a condition is one True or False; of a whole tensor it is one for each number: `torch.where`, `&`, `|`"
     if "returns None" in seen:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print" and not _returns(tree):
             yield "a print shows the result and gives it to nobody; a function gives it with `return`"
@@ -72,10 +68,6 @@ def _bound(tree):
 
 def _kind(node, bound):
     return "function" if isinstance(node.value, ast.Name) and node.value.id in bound else "builtin_function_or_method"
-
-
-def _is_of_math(node):
-    return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "math"
 
 
 def _is_get_of_get(node):

@@ -68,9 +68,6 @@ _MISTAKES = {
         _by(lambda x: x.argsort(descending=True)),
         _by(lambda x: x.argsort().flip(-1)),
     ),
-    "the scores stand in sorted order; each must stay at the id of its token.": (
-        lambda x, k: x.sort(descending=True).values.masked_fill(torch.arange(x.shape[-1]) >= k, -math.inf)
-    ),
     "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[
         ..., :k
     ],

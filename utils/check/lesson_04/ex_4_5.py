@@ -73,9 +73,6 @@ _MISTAKES = {
         *(lambda x, p, least=least: shares(x * (x >= least(p))) for least in (lambda p: p, lambda p: 1 - p)),
         *(lambda x, p, least=least: shares(x * (x > least(p))) for least in (lambda p: p, lambda p: 1 - p)),
     ),
-    "the probabilities stand in sorted order; bring each back to its token.": _with(
-        back=lambda x, r, needed, o: r * needed
-    ),
     "what is sorted is brought back the wrong way, as `gather` or the inverse order do: the order says to which "
     "token each sorted rank belongs.": (
         _with(back=lambda x, r, needed, o: (r * needed).gather(-1, o)),

@@ -84,22 +84,6 @@ def _require_own(function):
         raise Wrong("this is the course's own `generate`; write the loop yourself, with a `for`.")
 
 
-_OF_MULTINOMIAL = {
-    "probability tensor": "the draw is given numbers that are no probabilities; is a softmax missing?",
-    "prob_dist must be 1 or 2": "the draw is given the scores after every token; the next one comes after the last.",
-}
-
-
-def _require_probabilities(function):
-    """Wrong if what is drawn from is no distribution."""
-    try:
-        call(function, *_cases()[1])
-    except Wrong as fault:
-        for said, cause in _OF_MULTINOMIAL.items():
-            if said in str(fault):
-                raise Wrong(f"{cause}\n  yours   {str(fault).removeprefix('your function ')}") from None
-
-
 def require_ids(result):
     """Nearly if tokens came out right, but as a tensor or array of floats."""
     if hasattr(result, "dtype") and as_array(result).dtype.kind == "f":
@@ -157,7 +141,6 @@ EXERCISE = Exercise(
     "what it sees give [[1, 2, 3, 6, 2]].",
     probe=InTurn(
         _require_own,
-        _require_probabilities,
         Cases(_cases, right=_loop(), mistakes=_MISTAKES),
         _require_chance,
         _require_temperature,
