@@ -110,7 +110,7 @@ NOTEBOOK = torch.ones(2, 3)
         ([({"a": 2}, 3), ({"a": 4}, 5)], lambda cfg, n: cfg["a"] * n, "return 7 * n", "`cfg` is not used"),
         ([(2, 3), (4, 5)], lambda cfg, n: cfg * n, "return n + torch.rand(1).item()", "another result for the"),
         ([(2, 3), (4, 5)], lambda cfg, n: cfg * n, "return NOTEBOOK.numel()", "the notebook's `NOTEBOOK`"),
-        ([(2, 3), (4, 5)], lambda cfg, n: cfg * n, "return n * len(NOTEBOOK)", "`NOTEBOOK` stands in the function"),
+        ([(2, 3), (4, 5)], lambda cfg, n: cfg * n, "return n * len(NOTEBOOK)", "`NOTEBOOK` stands in its place"),
         ([(2, 3), (4, 5)], lambda cfg, n: cfg * n, "return 6", "reads none of its inputs"),
         ([(2, 3), (4, 5)], lambda cfg, n: cfg * n, "return f'{cfg * n}'", "returns a text"),
     ],

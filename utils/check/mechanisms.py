@@ -29,7 +29,7 @@ def not_read(run) -> str | None:
     named = " and ".join(f"`{name}`" for name in names)
     verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
     instead = " and ".join(f"`{name}`" for name in sorted(data_read(run.function))[:3])
-    instead = instead and f"; the notebook's {instead} stands in the function instead"
+    instead = instead and f"; the notebook's {instead} stands in its place"
     return f"{named} {verb} not used: your result does not change with {them}{instead}." if names else None
 
 

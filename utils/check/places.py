@@ -74,6 +74,8 @@ def right_places(run) -> str | None:
     name, arrays = wrong_part(run)
     if not arrays or any(got.shape != want.shape for _, got, want in arrays):
         return None
+    if all(same(np.sort(got.ravel()), np.sort(want.ravel())) for _, got, want in arrays):
+        return name + "the right numbers in another order."
     if all((want == 0).any() and same(got == 0, want == 0) for _, got, want in arrays):
         return name + "the zeros stand where they should, and the other numbers are not right."
     for text, places, varied in _places():

@@ -3,6 +3,7 @@
 import torch
 
 from utils.check.cases import Cases
+from utils.check.compare import same
 from utils.check.engine import Exercise
 
 
@@ -58,6 +59,11 @@ EXERCISE = Exercise(
         right=_append,
         view=_with_store,
         results=("the number of tokens held now", "the store"),
+        signs={
+            "the store is not right: the new tokens stand from `length` on, all of them, and the rest is as it was.": (
+                lambda result, want: same(result[0], want[0]) and not same(result[1], want[1])
+            ),
+        },
         mistakes={
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
                 lambda s, n, new: n + new.shape[2]

@@ -42,7 +42,7 @@ def _everywhere(tree, made, outer):
     alike = {}
     for node, new, what, place in made:
         for where in (0, _line(node, outer)):
-            alike.setdefault((ast.dump(node), place, where), []).append((node, new, what))
+            alike.setdefault((ast.dump(node).replace("Store()", "Load()"), place, where), []).append((node, new, what))
     for group in alike.values():
         if len(group) > 1 and not any(_is_inside(one, other, outer) for (one, *_), (other, *_) in pairs(group)):
             what = f"{group[0][2]}, here and where it stands again"

@@ -112,13 +112,15 @@ def slices(node, parent, names):
             others += [(ast.Constant(1), None), (None, ast.Constant(-1))]
         for lower, upper in others:
             yield f"the slice `{ast.unparse(node)}`", with_fields(node, lower=lower, upper=upper)
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        yield f"the brackets behind {says(node.value)}", node.value
+    if isinstance(node, ast.Subscript):
         inner = node.slice
+        if isinstance(node.ctx, ast.Load):
+            yield f"the brackets behind {says(node.value)}", node.value
         if isinstance(node.value, ast.Subscript):
             first = with_fields(node.value, slice=inner)
             yield f"the order of the brackets in {says(node)}", with_fields(node, value=first, slice=node.value.slice)
         others = [ast.Tuple([more, inner], ast.Load()) for more in (ast.Slice(), ast.Constant(...))]
+        others += [] if isinstance(inner, (ast.Slice, ast.Tuple)) else [ast.Slice(None, inner), ast.Slice(inner, None)]
         if isinstance(inner, ast.Tuple):
             lists = *(inner.elts[:at] + inner.elts[at + 1 :] for at in range(len(inner.elts))), inner.elts[::-1]
             others = [each[0] if len(each) == 1 else with_fields(inner, elts=each) for each in lists]
