@@ -76,7 +76,7 @@ SAID = {  # in an error -> what it means here
     "Expected target size": "cross_entropy takes the second dimension of the scores for the vocabulary; flatten both.",
     "to Python scalars": "one number is wanted there, and a tensor holds several: PyTorch's own functions take those.",
     "is ambiguous": "a condition is one True or False, and a tensor holds several: `torch.where`, `&`, `|` take them.",
-    "cannot be multiplied": "`A @ B` needs the last size of A to be the last but one of B.",
+    "cannot be multiplied": "in `A @ B` A's last size is B's last but one.",
     "must match the size": "sizes meet from the last dimension on, and are equal there, or 1.",
     "is out of bounds": "places are counted from 0, so the last is the size less 1.",
     "KeyError": "there is no such key in this dict; its `get` gives None for one that is missing.",

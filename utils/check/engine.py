@@ -92,7 +92,7 @@ def _judged(exercise, answers):
         look = slip(answers, unclear.seen)
         if not look:
             with isolated():
-                look = hint_at_change(exercise.probe, answers, 0.3 if unclear.is_told else 1.0)
+                look = hint_at_change(exercise.probe, answers, 0.2 if unclear.is_told else 1.0)
         told = "" if "the notebook's" in unclear.seen else note(*answers)
         raise Wrong(f"{unclear.seen}{look}{unclear.example}{told}") from None
     except Wrong as diagnosis:

@@ -50,13 +50,16 @@ def _everywhere(tree, made, outer):
 
 
 def _twice(tree, made, outer):
-    """Two changes of one kind."""
-    for (one, first, what, _), (two, second, more, _) in pairs(made):
+    """Two changes of one kind, so many of them at most that a search in vain is soon over."""
+    for (one, first, what, _), (two, second, more, _) in itertools.islice(pairs(made), PAIRS):
         lines = _line(one, outer), _line(two, outer)
         if not _is_inside(one, two, outer):
             place = f"line {lines[1]}: " * (lines[0] != lines[1])
             both = f"{what}; and {place}{more}"
             yield 2, lines[0], both, _replaced(tree, [(one, first), (two, second)], outer)
+
+
+PAIRS = 300  # of one kind
 
 
 def pairs(items):

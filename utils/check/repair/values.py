@@ -40,7 +40,23 @@ def numbers(node, parent, names):
         what = "the dimension" if axis else f"the number in the brackets of `{called(parent)}`"
     if isinstance(parent, ast.UnaryOp) and value in (1, 2):
         what = f"the number -{value}, a dimension or a count"
-    near = [value + 1, value - 1, -value, 0, 1, -1, -2, 2 * value, value / 2, 2, 3, 4, value * 10, value / 10]
+    near = [
+        value + 1,
+        value - 1,
+        -value,
+        0,
+        1,
+        -1,
+        -2,
+        2 * value,
+        value // 2,
+        value / 2,
+        2,
+        3,
+        4,
+        value * 10,
+        value / 10,
+    ]
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and value:
         near.append(1 / value)
     if isinstance(value, float):
