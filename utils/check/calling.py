@@ -80,6 +80,7 @@ SAID = {  # in an error -> what it means here
     "must match the size": "sizes meet from the last dimension on, and are equal there, or 1.",
     "is out of bounds": "places are counted from 0, so the last is the size less 1.",
     "KeyError": "there is no such key in this dict; its `get` gives None for one that is missing.",
+    "not subscriptable": "square brackets read an entry, and round ones call.",
     "'NoneType'": "None stands where a number is wanted.",
 }
 LEFT_BEHIND = (

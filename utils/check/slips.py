@@ -51,8 +51,6 @@ def _slips(node, tree, seen, bound) -> Iterator[str]:
     if isinstance(node, ast.Name) and f"'{node.id}'" in seen and ("NameError" in seen or "UnboundLocal" in seen):
         near = difflib.get_close_matches(node.id, bound - {node.id}, 1)
         yield f"`{node.id}` has no value here" + (f"; is `{near[0]}` meant" if near else "; assign it first")
-    if isinstance(node, ast.Subscript) and "not subscriptable" in seen and f"'{_kind(node, bound)}'" in seen:
-        yield "square brackets read an entry, and this is called, with round ones"
     if "returns None" in seen:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print" and not _returns(tree):
             yield "a print shows the result and gives it to nobody; a function gives it with `return`"
@@ -64,10 +62,6 @@ def _bound(tree):
     """The names that a function binds: its inputs, and what it assigns."""
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return stored | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-
-
-def _kind(node, bound):
-    return "function" if isinstance(node.value, ast.Name) and node.value.id in bound else "builtin_function_or_method"
 
 
 def _is_get_of_get(node):

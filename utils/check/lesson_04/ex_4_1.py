@@ -25,11 +25,6 @@ def _cases():
     return [(model, torch.tensor(ids)) for ids in texts]
 
 
-def _scores(see=lambda ids: ids[:, -4:], pick=lambda scores: scores[:, -1]):
-    """The scores (B, T, V) of the tokens that the model sees, and what is picked of them."""
-    return lambda model, ids: pick(model(see(ids)))
-
-
 def _require_no_graph(function):
     if getattr(call(function, *_cases()[0]), "requires_grad", False):
         raise Nearly(
@@ -38,15 +33,21 @@ def _require_no_graph(function):
         )
 
 
-_MISTAKES = {
-    "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": _scores(lambda ids: ids),
-    "only the first row of the batch is there; each row has scores of its own.": _scores(pick=lambda s: s[0, -1]),
-}
-
 EXERCISE = Exercise(
     target="An example: ids of shape (2, 7), a model with `n_ctx` = 4 and V = 5 give scores of shape (2, 5): "
     "for each row those after its last token, when the model has read the row's last 4.",
-    probe=InTurn(Cases(_cases, right=_scores(), mistakes=_MISTAKES), _require_no_graph),
+    probe=InTurn(
+        Cases(
+            _cases,
+            right=lambda model, ids: model(ids[:, -4:])[:, -1],
+            mistakes={
+                "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": (
+                    lambda model, ids: model(ids)[:, -1]
+                ),
+            },
+        ),
+        _require_no_graph,
+    ),
     meaning="a pass gives scores at every position, and to say what comes next only the last position counts.",
     hints=(
         "A slice with a negative start keeps the last tokens, and all if there are fewer. Which dimension is it?",

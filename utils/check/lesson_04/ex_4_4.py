@@ -75,9 +75,6 @@ _MISTAKES = {
         lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
         lambda x, k: x.masked_fill(x < x.flatten().sort().values[-min(k, x.numel())], -math.inf),
     ),
-    "rows are sorted against each other; the scores of a row lie along the last dimension.": (
-        lambda x, k: _keep_top_k(x.movedim(0, -1), k).movedim(-1, 0)
-    ),
     "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
     "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
 }

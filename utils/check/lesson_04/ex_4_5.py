@@ -31,9 +31,9 @@ def _back(probs, ranked, needed, order):
     return torch.zeros_like(ranked).scatter(-1, order, ranked * needed)
 
 
-def _top_p(probs, p, needs=_is_needed, back=_back, divided=shares, descending=True):
+def _top_p(probs, p, needs=_is_needed, back=_back, divided=shares):
     """Sort, decide what is needed, bring that back to the tokens' ids, and divide it by its sum."""
-    ranked, order = probs.sort(descending=descending, stable=True)
+    ranked, order = probs.sort(descending=True, stable=True)
     return divided(back(probs, ranked, needs(ranked, p), order))
 
 

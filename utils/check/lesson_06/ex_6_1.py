@@ -41,16 +41,6 @@ def _append(store, length, new, held=lambda s, n, new: n + new.shape[2]):
     return held(store, length, new)
 
 
-def _one_token(store, length, new):
-    store[:, :, length] = new
-    return length + 1
-
-
-def _first_only(store, length, new):
-    store[:, :, length] = new[:, :, 0]
-    return length + new.shape[2]
-
-
 EXERCISE = Exercise(
     target="An example: a store with room for 4 tokens of one number each holds 5, 6 (length = 2). "
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
@@ -71,9 +61,6 @@ EXERCISE = Exercise(
             "the store is right and the number is not: those held before count, and each of the new ones.": tuple(
                 lambda *case, held=held: _append(*case, held)
                 for held in (lambda s, n, new: n + 1, lambda s, n, new: s.shape[2], lambda s, n, new: n + len(new))
-            ),
-            "only the room of one token is written; `new` may hold several, and each has its own.": (
-                *(_one_token, _first_only),
             ),
         },
     ),

@@ -24,9 +24,6 @@ EXERCISE = Exercise(
         signs={
             "the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats,
         },
-        mistakes={
-            "`arange` stops before its second argument, which is no number of tokens.": lambda n, T: torch.arange(n, T),
-        },
     ),
     meaning="a token's position is how many tokens came before it, whether they are read again or kept in a cache.",
     hints=(
