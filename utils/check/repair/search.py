@@ -14,7 +14,7 @@ from utils.check.repair.changes import changes
 from utils.check.repair.limits import NAME, Clock, Stopped, limits
 from utils.check.source import VALUES, plain
 
-SECONDS = 1.8  # of work, for the whole search
+SECONDS = 1.6  # of work, for the whole search
 
 
 def hint_at_change(probe, answers, share=1.0) -> str:

@@ -129,10 +129,16 @@ def slices(node, parent, names):
 
 
 def other_names(node, parent, names):
-    """Another name that is in scope, or two of them in another order."""
+    """Another name that is in scope, also in place of a number, or two of them in another order."""
     if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Load):
         for pair in itertools.combinations(range(len(node.elts)), 2):
             yield f"the order in {says(node)}", with_fields(node, elts=exchanged(node.elts, *pair))
+    if (
+        isinstance(node, ast.Constant)
+        and type(node.value) in (int, float)
+        and isinstance(parent, (ast.BinOp, ast.Call))
+    ):
+        yield from ((f"the number {node.value}", ast.Name(name, ast.Load())) for name in names)
     if isinstance(node, ast.Name) and is_read(node, parent) and node.id not in MODULES:
         for other in names:
             if other != node.id:
