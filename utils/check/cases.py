@@ -2,7 +2,8 @@
 
 A wrong answer is explained by the first that fits: a mistake from the exercise's own table, which is a function that
 makes it and so gives the same wrong results; a sign in the result; and then what can be found out of any function
-(mechanisms.py, terms.py).
+(mechanisms.py): a slip in a count (terms.py), an input that is not used, what relates the results to the wanted ones
+(relations.py), where they are wrong (places.py). Whatever has no sure cause is looked for in the source as well.
 """
 
 import copy
