@@ -49,6 +49,13 @@ BARE = ("the shape is right and the values are not.", "the number is not the rig
 
 def pattern(run, seen) -> str | None:
     """What the wrong results have in common, if that says more than what is seen of the first of them."""
+    try:
+        return _pattern(run, seen)
+    except Exception:  # an object of the student's that fails when it is looked at
+        return None
+
+
+def _pattern(run, seen):
     if found := constant(run) or relation(run):
         return found
     if named := " and ".join(f"`{name}`" for name in unused(run)):
