@@ -95,6 +95,52 @@ def test_slips_of_python_itself_are_named(body, line, words):
     assert words in look
 
 
+def _pairs():
+    generator = torch.Generator().manual_seed(2)
+    return [(torch.rand(2, 3, generator=generator), 2), (torch.rand(4, 6, generator=generator), 3)]
+
+
+@pytest.mark.parametrize(
+    ("right", "body", "line", "word"),
+    [
+        ("return torch.cat([x, x], -1)", "return torch.cat([x, x])", 2, "the dimension of `cat`"),
+        ("return x.softmax(-1)", "return torch.softmax(x, dim=0)", 2, "the dimension"),
+        ("return x.sort(-1, descending=True).values", "return x.sort(-1).values", 2, "which way, and by which rule"),
+        ("return x.topk(k, -1).values", "return x.topk(k, -1, largest=False).values", 2, "False or True"),
+        ("return x / x.shape[-1] ** 0.5", "return x / x.shape[-1] ** 1 / 2", 2, "belong together"),
+        ("return torch.stack([x, 2 * x])", "return torch.stack([2 * x, x])", 2, "the order in"),
+        ("return x[:, :k] + x[:, k - 1 :][:, :1]", "return x[:, :k] + x[:, k:][:, :1]", 2, "the bound `k`"),
+        ("return x[:k] + x[k - 1]", "return x[k] + x[k - 1]", 2, "what stands between the brackets"),
+        ("return (x * k).sum(0) * k", "return (x * 3).sum(0) * 3", 2, "here and where it stands again"),
+        ("t = x * 0\nfor r in x:\n    t = t + r\nreturn t",
+         "for r in x:\n    t = x * 0\n    t = t + r\nreturn t", 3, "how far in"),
+        ("t = 0\nfor r in x:\n    t = t + r\nreturn t * k",
+         "t = 0\nfor r in x:\n    t = t + r\n    t = t * k\nreturn t", 5, "how far in"),
+        ("y = x.exp()\ny = y.sum(-1)\nreturn y",
+         "y = x.log()\ny = y.mean(-1)\nreturn y", 2, "; and line 3: the `mean`"),
+        ("return x * k", "return spare * k", 2, "the name `spare`"),
+    ],
+)  # fmt: skip
+def test_further_kinds_of_slip_are_mended(right, body, line, word):
+    space = {"torch": torch, "spare": torch.ones(2, 3)}
+    text = verdict(written(body, "x, k", **space), _pairs, written(right, "x, k", **space))
+    look = text.partition("look    ")[2].partition("\n")[0]
+    assert f"line {line}, " in look
+    assert word in look
+
+
+def test_the_search_is_timed_by_its_work():
+    clock = limits.Clock(0.2)
+    time.sleep(0.22)
+    assert not clock.is_over()
+    time.sleep(0.1)
+    assert clock.is_over()  # on the wall too, in the end
+    clock = limits.Clock(0.05)
+    while not clock.is_over():
+        pass
+    assert time.perf_counter() < clock.passed + 0.05
+
+
 def test_what_is_far_from_right_gets_no_line():
     assert "look" not in verdict(written("return math.sin(n) * 1000", "n, k", math=math), _counts, _sum_of_squares)
 
@@ -126,7 +172,7 @@ def test_an_endless_changed_program_is_stopped_by_its_lines(body, monkeypatch):
     program = written(body, "n, k")
     monkeypatch.setattr(limits, "NAME", program.__code__.co_filename)
     start = time.perf_counter()
-    with pytest.raises(limits.Stopped), limits.limits(start + 60):
+    with pytest.raises(limits.Stopped), limits.limits(limits.Clock(60)):
         program(5, 1)
     assert time.perf_counter() - start < 5
 
@@ -139,7 +185,7 @@ def test_no_file_is_written_and_no_process_started(tmp_path):
         lambda: __import__("os").system("true"),
     ):
         (tmp_path / "kept").touch()
-        with pytest.raises(limits.Stopped), limits.limits(time.perf_counter() + 5):
+        with pytest.raises(limits.Stopped), limits.limits(limits.Clock(5)):
             act()
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     (tmp_path / "after").write_text("files are written again", encoding="utf-8")
@@ -149,13 +195,13 @@ def test_an_import_is_never_stopped_half_way(tmp_path, monkeypatch):
     text = "import os\nos.mkdir(os.path.join(os.path.dirname(__file__), 'new'))\n"
     (tmp_path / "makes_a_folder.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    with limits.limits(time.perf_counter() + 5):
+    with limits.limits(limits.Clock(5)):
         import makes_a_folder  # noqa: F401
     assert (tmp_path / "new").is_dir()
 
 
 def test_reading_a_file_is_allowed():
-    with limits.limits(time.perf_counter() + 5):
+    with limits.limits(limits.Clock(5)):
         json.loads('{"a": 1}')
         assert Path(__file__).read_text(encoding="utf-8")
 

@@ -18,6 +18,6 @@ WRONG = [
     ("brackets of a call", lambda table: table.numel),
     ("same result in every case", lambda table: 12),
     ("number is not the right one", lambda table: 2 * (table.shape[0] + table.shape[1])),
-    ("a single number is wanted", lambda table: torch.tensor([table.numel()])),
-    ("returns a str", lambda table: str(table.numel())),
+    ("in the shape (1,); a single number", lambda table: torch.tensor([table.numel()])),
+    ("returns a text", lambda table: str(table.numel())),
 ]

@@ -40,5 +40,5 @@ WRONG = [
     ("`vocab_size` is not used", lambda ids, vocab_size: F.one_hot(ids)),
     ("numbers are wanted", lambda ids, vocab_size: torch.eye(vocab_size)[ids].to(torch.complex64)),
     ("infinity", lambda ids, vocab_size: 1 / (1 - torch.eye(vocab_size)[ids])),
-    ("numbers are wanted", lambda ids, vocab_size: "one-hot"),
+    ("returns a text", lambda ids, vocab_size: "one-hot"),
 ]

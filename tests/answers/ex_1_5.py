@@ -47,6 +47,6 @@ WRONG = [
     ("wrong order", lambda logits, k: [part[::-1] for part in _picked(logits, k)]),
     ("look    line 4", _turned_too_late),
     ("as floats", lambda logits, k: np.stack(_picked(logits, k))),
-    ("2 results are wanted", lambda logits, k: _picked(logits, k)[0]),
+    ("missing: result 2 of 2", lambda logits, k: _picked(logits, k)[0]),
     ("rounded", lambda logits, k: (_picked(logits, k)[0], _picked(logits, k)[1].round(4))),
 ]

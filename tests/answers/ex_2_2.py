@@ -31,9 +31,9 @@ WRONG = [
     ("as numbers", lambda n_tokens: np.tri(n_tokens, dtype=int)),
     ("to add to the scores", _minus_infinity),
     ("to add to the scores", lambda n_tokens: -1e9 * (1 - torch.ones(n_tokens, n_tokens).tril())),
-    ("look at itself", lambda n_tokens: torch.arange(n_tokens)[:, None] > torch.arange(n_tokens)),
+    ("one place too late", lambda n_tokens: torch.arange(n_tokens)[:, None] > torch.arange(n_tokens)),
     ("look    line 3", _looks_ahead),
-    ("the shape is (1, 1, 3, 3)", lambda n_tokens: _filled(n_tokens)[None, None]),
+    ("in the shape (1, 1, 3, 3)", lambda n_tokens: _filled(n_tokens)[None, None]),
     ("infinity", lambda n_tokens: torch.ones(n_tokens, n_tokens).tril().log() + 1),
     ("raised", lambda n_tokens: torch.tril(n_tokens)),
 ]

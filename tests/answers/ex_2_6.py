@@ -43,7 +43,7 @@ WRONG = [
     ("given the embeddings;", _not_chained),
     ("look    line 4", _adds_again),
     ("`ln_f` is not used", lambda ids, wte, wpe, blocks, ln_f: _hidden(ids, wte, wpe, blocks) @ wte.T),
-    ("counted from 1", _from_position_1),
+    ("look    line 2", _from_position_1),
     ("`blocks` in place", lambda ids, wte, wpe, blocks, ln_f: blocks.pop()(wte[ids])),
     ("rounded", lambda *case: _forward(*case).round(decimals=3)),
     ("raised", lambda ids, wte, wpe, blocks, ln_f: blocks(wte[ids])),

@@ -32,6 +32,6 @@ WRONG = [
     ("the matrix of attention's `c_proj`", lambda d: 11 * d * d + 13 * d),
     ("twice as much", lambda d: 2 * d * (12 * d + 13)),
     ("look    line 3", _a_sign_turned),
-    ("a single number", lambda d: [12 * d * d, 13 * d]),
+    ("the sum of this is wanted", lambda d: [12 * d * d, 13 * d]),
     ("raised", lambda d: d.numel()),
 ]

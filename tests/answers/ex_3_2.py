@@ -27,7 +27,7 @@ WRONG = [
     ("the position table and the final layer norm", lambda V, n, d, L: V * d + L * (12 * d * d + 13 * d)),
     ("look    line 3", _without_brackets),
     ("these are millions", lambda *sizes: gpt_params(*sizes) / 1e6),
-    ("number is not", lambda *sizes: gpt_params(*sizes) + 1),
+    ("1 too much", lambda *sizes: gpt_params(*sizes) + 1),
     ("raised", lambda cfg: gpt_params(cfg.vocab_size, cfg.n_ctx, cfg.n_embd, cfg.n_layer)),
-    ("a single number", lambda V, n, d, L: (V * d, n * d, L * (12 * d * d + 13 * d), 2 * d)),
+    ("the sum of this is wanted", lambda V, n, d, L: (V * d, n * d, L * (12 * d * d + 13 * d), 2 * d)),
 ]

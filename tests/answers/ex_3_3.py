@@ -26,5 +26,5 @@ WRONG = [
     ("missing here: the position table", lambda V, n, d, L: V * d / (gpt_params(V, n, d, L) - n * d)),
     ("look    line 3", _divides_one_part),
     ("are rounded", lambda V, n, d, L: round(V * d / gpt_params(V, n, d, L), 4)),
-    ("returns a str", lambda V, n, d, L: f"{V * d / gpt_params(V, n, d, L):.1%}"),
+    ("returns a text", lambda V, n, d, L: f"{V * d / gpt_params(V, n, d, L):.1%}"),
 ]

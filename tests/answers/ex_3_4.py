@@ -37,6 +37,6 @@ WRONG = [
     ("multiple of n_head", lambda *case: _by_root(*case[:-1], 1)),
     ("look    line 3", _looks_back),
     ("same result in every case", lambda *case: 4),
-    ("number is not", lambda *case: _by_root(*case) + 3 * case[-1]),
+    ("3 times `argument 5` too much", lambda *case: _by_root(*case) + 3 * case[-1]),
     ("raised", lambda budget, V, n, L, H: max(d for d in range(0) if d)),
 ]

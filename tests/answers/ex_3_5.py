@@ -25,5 +25,5 @@ WRONG = [
     ("1,024 times 1,024", lambda n, w: n * (2 * w + 8) / 2**20),
     ("`n` is not used", lambda n, w: 2 * w + 8),
     ("look    line 2", _in_bits),
-    ("returns a str", lambda n, w: f"{n * (2 * w + 8)} bytes"),
+    ("returns a text", lambda n, w: f"{n * (2 * w + 8)} bytes"),
 ]

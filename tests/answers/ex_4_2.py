@@ -39,7 +39,7 @@ WRONG = [
     ("look    line 2", _limited),
     ("look    line 3", _keeps_no_dimension),
     ("does not change with `temp`", lambda logits, temp: (logits - temp).softmax(-1)),
-    ("guesses its dimension", lambda logits, t: F.softmax(logits / t)),
+    ("do not sum to 1", lambda logits, t: F.softmax(logits / t)),
     ("do not sum to 1", lambda logits, t: (logits / t).sigmoid()),
     ("changes `logits` in place", lambda logits, t: logits.div_(t).softmax(-1)),
     ("rounded", lambda logits, t: (logits / t).softmax(-1).round(decimals=3)),

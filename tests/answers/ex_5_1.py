@@ -26,8 +26,8 @@ RIGHT = [
 WRONG = [
     ("look    line 2", _to_columns),
     ("look    line 3", _by_two),
-    ("the inputs: the shape is right", lambda rows: (rows[:, 1:], torch.cat([rows[:, 2:], rows[:, :1]], 1))),
-    ("2 results are wanted", lambda rows: rows[:, 1:]),
+    ("one place too early", lambda rows: (rows[:, 1:], torch.cat([rows[:, 2:], rows[:, :1]], 1))),
+    ("the targets alone; missing: the inputs", lambda rows: rows[:, 1:]),
     ("as floats", lambda rows: (rows[:, :-1].float(), rows[:, 1:].float())),
     ("the inputs: the shape is (2,)", lambda rows: (rows.flatten()[:-1], rows[:, 1:])),
 ]

@@ -37,5 +37,5 @@ WRONG = [
     ("it comes from `cross_entropy`", lambda logits, t: F.cross_entropy(logits.transpose(1, 2), t)),
     ("is not used", lambda logits, targets: -F.log_softmax(logits, dim=-1).mean()),
     ("product rounds to 0", lambda x, t: -torch.log(_picked(x.softmax(-1), t).flatten().prod()) / t.numel()),
-    ("not the right one", lambda logits, t: -_picked(logits.log_softmax(-1), t).mean() + 1),
+    ("1 too much", lambda logits, t: -_picked(logits.log_softmax(-1), t).mean() + 1),
 ]

@@ -40,9 +40,9 @@ def _a_token_too_few(store, length, new):
 
 RIGHT = [_append, _token_by_token, _narrowed, _in_numpy]
 WRONG = [
-    ("right for one row; in a batch of 3", _first_row),
+    ("the store is not right", _first_row),
     ("look    line 2", _a_token_too_few),
-    ("the number of tokens held now: the shape", lambda *case: [_append(*case)]),
+    ("held now alone: the right numbers in the shape (1,)", lambda *case: [_append(*case)]),
     ("changes `new` in place", lambda store, length, new: _append(store, length, new) + 0 * int(new.zero_().sum())),
     ("raised", lambda store, length, new: store.append(new)),
 ]

@@ -26,7 +26,7 @@ WRONG = [
     ("look    line 3", _one_too_many),
     ("look    line 2, `return length * torch.arange(n_new)`: the operator", _a_factor),
     ("as floats", lambda length, n_new: torch.linspace(length, length + n_new - 1, n_new)),
-    ("the shape is (3, 1)", lambda length, n_new: [[length + i] for i in range(n_new)]),
+    ("in the shape (3, 1)", lambda length, n_new: [[length + i] for i in range(n_new)]),
     ("generator", lambda length, n_new: (length + i for i in range(n_new))),
     ("raised", lambda length, n_new: torch.arange(length, length + n_new)[n_new]),
 ]

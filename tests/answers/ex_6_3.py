@@ -39,5 +39,5 @@ WRONG = [
     ("`v` is not used", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1) @ k),
     ("changes `q` in place", lambda q, k, v: _attend(q.mul_(0.5), k, v)),
     ("raised", lambda q, k, v: q @ k / math.sqrt(q.shape[-1]) @ v),
-    ("values are not", lambda q, k, v: _attend(q, k, v) + 1),
+    ("1 too much", lambda q, k, v: _attend(q, k, v) + 1),
 ]

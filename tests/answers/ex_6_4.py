@@ -28,6 +28,6 @@ WRONG = [
     ("these are bits", lambda *sizes: 8 * _bytes(*sizes)),
     ("1,024 times 1,024", lambda *sizes: _bytes(*sizes) / 2**20),
     ("look    line 3", _adds_the_batch),
-    ("number is not the right one", lambda *sizes: _bytes(*sizes) + 1000),
+    ("1000 too much", lambda *sizes: _bytes(*sizes) + 1000),
     ("raised", lambda L, d, n, B: 2 * L * d * n * B),
 ]

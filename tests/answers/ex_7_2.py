@@ -41,7 +41,7 @@ WRONG = [
     ("look    line 3", _swapped),
     ("look    line 3", _adds),
     ("KeyError: 'hidden_size'", lambda config: config.get("n_inner") or 4 * config["hidden_size"]),
-    ("number is not", lambda config: (config.get("n_inner") or 0) + 4 * config["n_embd"]),
+    ("where `n_inner` is given", lambda config: (config.get("n_inner") or 0) + 4 * config["n_embd"]),
     ("changes `config` in place", lambda config: config.setdefault("n_inner", 0) or 4 * config["n_embd"]),
     ("returns a dict", lambda config: config | {"n_inner": _mlp_width(config)}),
 ]

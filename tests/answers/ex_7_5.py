@@ -37,7 +37,7 @@ RIGHT = [
     lambda name: (name.split("transformer.")[-1], ("attn" in name or "mlp" in name) and name.endswith("weight")),
 ]
 WRONG = [
-    ("2 results are wanted", lambda name: name.removeprefix("transformer.")),
+    ("missing: the mark", lambda name: name.removeprefix("transformer.")),
     ("swapped", lambda name: _to_course(name)[::-1]),
     ("the prefix is kept", lambda name: (name, name.endswith(_TURNED))),
     ("neither True nor False", lambda name: (_to_course(name)[0], name.endswith)),

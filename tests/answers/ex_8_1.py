@@ -27,6 +27,6 @@ WRONG = [
     ("these are billions", lambda *sizes: _flops(*sizes) / 1e9),
     ("look    line 2", _too_wide),
     ("the matrix `c_fc`, or the MLP's", lambda V, d, L: 2 * (8 * L * d**2 + V * d)),
-    ("number is not", lambda V, d, L: _flops(V, d, L) + 1),
+    ("1 too much", lambda V, d, L: _flops(V, d, L) + 1),
     ("returns a dict", lambda V, d, L: {"blocks": 24 * L * d * d, "head": 2 * V * d}),
 ]

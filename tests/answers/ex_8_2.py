@@ -39,6 +39,6 @@ WRONG = [
     ("missing here: `n_gpus`", lambda N, D, speed, n_gpus=1: _days(N, D, speed)),
     ("missing here: the 6 operations", lambda *case: _days(*case) / 6),
     ("look    line 2", _gpus_squared),
-    ("number is not", lambda *case: _days(*case) + 1),
+    ("1 too much", lambda *case: _days(*case) + 1),
     ("returns a timedelta", lambda *case: datetime.timedelta(_days(*case))),
 ]

@@ -35,6 +35,6 @@ WRONG = [
     ("these are millions", lambda *case: _price(*case) / 1e6),
     ("look    line 2", _times_the_speed),
     ("look    line 3", _from_hours_to_seconds),
-    ("number is not", lambda *case: _price(*case) + 1),
-    ("returns a str", lambda *case: f"${_price(*case):,.2f}"),
+    ("1 too much", lambda *case: _price(*case) + 1),
+    ("returns a text", lambda *case: f"${_price(*case):,.2f}"),
 ]

@@ -33,8 +33,8 @@ RIGHT = [
 WRONG = [
     ("look    line 2", _cube_root),
     ("look    line 3", _swapped),
-    ("the tokens: the number", lambda C, r=20: (_best(C, r)[0], _best(C, r)[1] + 1)),
-    ("the parameters: the number", lambda C, r=20: (3 * math.sqrt(C), 20 * math.sqrt(C))),
+    ("the tokens alone: this is 1 too much", lambda C, r=20: (_best(C, r)[0], _best(C, r)[1] + 1)),
+    ("`r` is not used", lambda C, r=20: (3 * math.sqrt(C), 20 * math.sqrt(C))),
     ("2 results are wanted", lambda C, r=20: (*_best(C, r), C)),
     ("raised", lambda C, r=20: _best(C, r) / 2),
 ]

@@ -22,11 +22,14 @@ class Wrong(Exception):
 
 
 class Unclear(Wrong):
-    """A wrong answer whose cause is not known yet: what is seen of it, and the example that shows it."""
+    """A wrong answer whose place is not known yet: what is seen of it, and the example that shows it.
 
-    def __init__(self, seen, example=""):
+    is_told: what is seen says much already, so that a short search for the place will do.
+    """
+
+    def __init__(self, seen, example="", is_told=False):
         super().__init__(seen + example)
-        self.seen, self.example = seen, example
+        self.seen, self.example, self.is_told = seen, example, is_told
 
 
 class Nearly(Wrong):
@@ -46,9 +49,11 @@ def call(function, *args, in_place=False):
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # exit() too
-        line = _students_line(error)
-        where = (f"\n  line    {line}" if line else "") + f"\n  input   {shown_inputs(args)}"
-        raise Unclear(f"your function raised {reason(error)}", where) from None
+        meaning = next((f"; {meaning}" for said, meaning in SAID.items() if said in str(reason(error))), "")
+        line, values = _students_line(error)
+        where = (f"\n  line    {line}" if line else "") + (f"\n  there   {values}" if values else "")
+        where += f"\n  input   {shown_inputs(args)}"
+        raise Unclear(f"your function raised {reason(error)}{meaning}", where) from None
     if inspect.iscoroutine(result):
         result.close()  # or Python warns that it was never awaited
         raise Wrong("your function is an `async def`, so calling it does not run it; write a plain `def`.")
@@ -64,6 +69,20 @@ def call(function, *args, in_place=False):
     return result
 
 
+SAID = {  # in an error -> what it means here
+    "probability tensor": "the draw is given numbers that are no probabilities; is a softmax missing?",
+    "prob_dist must be 1 or 2": "the draw is given the scores after every token; the next one comes after the last.",
+    "not require grad": "the loss hangs on no weight: are the scores made under `no_grad`, cut off, or made into ids?",
+    "Expected target size": "cross_entropy takes the second dimension of the scores for the vocabulary; flatten both.",
+    "to Python scalars": "one number is wanted there, and a tensor holds several: PyTorch's own functions take those.",
+    "is ambiguous": "a condition is one True or False, and a tensor holds several: `torch.where`, `&`, `|` take them.",
+    "cannot be multiplied": "in `A @ B` A's last size is B's last but one.",
+    "must match the size": "sizes meet from the last dimension on, and are equal there, or 1.",
+    "is out of bounds": "places are counted from 0, so the last is the size less 1.",
+    "KeyError": "there is no such key in this dict; its `get` gives None for one that is missing.",
+    "not subscriptable": "square brackets read an entry, and round ones call.",
+    "'NoneType'": "None stands where a number is wanted.",
+}
 LEFT_BEHIND = (
     "your function leaves gradients switched off, or on, for all that comes after it; `with torch.no_grad():` ends.",
     "your function seeds PyTorch's own generator, so all chance after it is the same each time; leave it alone.",
@@ -102,13 +121,23 @@ def reason(error) -> str:
 
 
 def _students_line(error):
-    """The last line of the student's own code on the way to an error, "" if there is none."""
-    line = ""
+    """The last line of the student's own code on the way to an error, and what its names stand for; "" for none."""
+    line, values = "", ""
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if not os.path.realpath(file).startswith(NOT_THE_STUDENTS):
             line = linecache.getline(file, number).strip() or line
-    return line
+            names = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", line)) if line else ()
+            known = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+            values = ", ".join(f"`{name}` {_size(value)}" for name, value in list(known.items())[:4])
+    return line, values
+
+
+def _size(value):
+    """The shape of a tensor, the keys of a dict, and of the rest what a student reads."""
+    if isinstance(value, torch.Tensor) and value.numel() > 1:
+        return f"of shape {tuple(value.shape)}"
+    return f"with the keys {', '.join(map(str, value))}"[:80] if isinstance(value, dict) else f"= {brief(value)}"
 
 
 def shown_inputs(args) -> str:

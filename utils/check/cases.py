@@ -2,7 +2,8 @@
 
 A wrong answer is explained by the first that fits: a mistake from the exercise's own table, which is a function that
 makes it and so gives the same wrong results; a sign in the result; and then what can be found out of any function
-(mechanisms.py, terms.py).
+(mechanisms.py): a slip in a count (terms.py), an input that is not used, what relates the results to the wanted ones
+(relations.py), where they are wrong (places.py). Whatever has no sure cause is looked for in the source as well.
 """
 
 import copy
@@ -47,15 +48,18 @@ class Cases:
         example = run.example(case)
         if slip([function], seen):  # what the language does otherwise than it looks explains the rest
             raise Unclear(seen, example)
-        named = self._named(run) or (seen if is_sign else None) or mechanisms.cause(run, self.terms)
-        if named:
+        if named := self._named(run):
             raise Wrong(named + example)
+        if named := None if is_sign else mechanisms.cause(run, self.terms):
+            raise Wrong(named + example)
+        if is_sign or (named := mechanisms.not_read(run)):
+            raise Unclear(named or seen, example, is_told=True)
         outcome = run.results[case]
         if isinstance(outcome, Unclear):  # an error, which tells its line and its input itself
             seen, example = outcome.seen, outcome.example
         elif isinstance(outcome, Wrong):
             raise outcome
-        raise Unclear(mechanisms.pattern(run) or seen, example)
+        raise Unclear(mechanisms.pattern(run, seen) or seen, example)
 
     def agrees(self, function) -> bool:
         """Whether a function is right in every case; it stops at the first that is wrong."""

@@ -33,6 +33,8 @@ def _to_numpy(value):
 
 def same(a, b) -> bool:
     """Equal in structure, shape and value; NaN equals NaN."""
+    if type(a) in (int, float) and type(b) in (int, float) and a == b:
+        return True
     first, second = as_array(a), as_array(b)
     if first is not None and second is not None:
         tolerance = TOLERANCE if first.shape else TOLERANCE | {"atol": 0}  # a small number is not no number
@@ -48,6 +50,8 @@ def same(a, b) -> bool:
 
 def differs(result, want) -> str | None:
     """How a result differs from the wanted one, as a diagnosis; None if it does not."""
+    if type(result) is type(want) is int and result == want:  # quickly, since a search asks a thousand times
+        return None
     if want is None or isinstance(want, str):
         return _name_differs(result, want)
     if result is None:
@@ -58,6 +62,8 @@ def differs(result, want) -> str | None:
         return _tuple_differs(result, want)
     if inspect.isroutine(result):
         return "your function returns a function and not its result; are the brackets of a call missing?"
+    if isinstance(result, str):
+        return "your function returns a text; return the number itself, as it is."
     got, wanted = as_array(result), as_array(want)
     if got is None:
         return f"your function returns {a_kind(result)}, and real numbers are wanted."

@@ -92,8 +92,9 @@ def _judged(exercise, answers):
         look = slip(answers, unclear.seen)
         if not look:
             with isolated():
-                look = hint_at_change(exercise.probe, answers)
-        raise Wrong(f"{unclear.seen}{look}{unclear.example}{note(*answers)}") from None
+                look = hint_at_change(exercise.probe, answers, 0.2 if unclear.is_told else 1.0)
+        told = "" if "the notebook's" in unclear.seen else note(*answers)
+        raise Wrong(f"{unclear.seen}{look}{unclear.example}{told}") from None
     except Wrong as diagnosis:
         raise Wrong(f"{diagnosis}{note(*answers)}") from None
     return PASSED, exercise.meaning

@@ -1,43 +1,86 @@
 """What can be found out of any wrong function from its results, whatever the exercise is."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import torch
 
 from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
-from utils.check.source import inputs_read
+from utils.check.places import right_places, where_wrong
+from utils.check.relations import relation
+from utils.check.source import data_read, inputs_read
 
 
 def cause(run, terms=None) -> str | None:
-    """Why a function is wrong, if that can be found out: a term of a count, an argument that is not used.
+    """Why a function is wrong, if that can be found out: chance, or a term of a count.
 
     run: a cases.Run that holds at least one wrong result. terms: those of a counting exercise.
     """
-    if terms and (found := terms.explain(run.arguments, run.results)):
-        return found
+    if any(_changes_its_mind(run, case) for case in range(len(run.arguments))):
+        return "your function gives another result for the same input the second time; is something drawn, or kept?"
+    return terms.explain(run.arguments, run.results) if terms else None
+
+
+def not_read(run) -> str | None:
+    """The inputs that a function does not read where it should, and what of the notebook it reads instead."""
     names = [name for name in unused(run) if name not in inputs_read(run.function)]
     named = " and ".join(f"`{name}`" for name in names)
     verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return f"{named} {verb} not used: your result does not change with {them}." if names else None
+    instead = " and ".join(f"`{name}`" for name in sorted(data_read(run.function))[:3])
+    instead = instead and f"; the notebook's {instead} stands in its place"
+    return f"{named} {verb} not used: your result does not change with {them}{instead}." if names else None
 
 
-def pattern(run) -> str | None:
-    """What the wrong results have in common, if that says more than one of them."""
-    if found := constant(run):
+def _changes_its_mind(run, case):
+    """Whether a function gives another result for the same input when it is called again."""
+    first = run.results[case]
+    if first is None or isinstance(first, Exception):
+        return False
+    try:
+        return not same(call(run.function, *run.arguments[case]), first)
+    except Exception:
+        return True
+
+
+BARE = ("the shape is right and the values are not.", "the number is not the right one.")
+
+
+def pattern(run, seen) -> str | None:
+    """What the wrong results have in common, if that says more than what is seen of the first of them."""
+    try:
+        return _pattern(run, seen)
+    except Exception:  # an object of the student's that fails when it is looked at
+        return None
+
+
+def _pattern(run, seen):
+    if found := constant(run) or relation(run):
         return found
-    named = " and ".join(f"`{name}`" for name in unused(run))
-    return f"your result does not change with {named}, and it should." if named else right_for_some(run)
+    if named := " and ".join(f"`{name}`" for name in unused(run)):
+        return f"your result does not change with {named}, and it should."
+    if found := right_for_some(run):
+        return found
+    if where := where_wrong(run, seen):
+        return f"right except where {where}{'.' if seen in BARE else ': ' + seen}"
+    right = sum(run.seen(case) is None for case in range(len(run.results)))
+    some = f"right in {right} of {len(run.results)} cases, and not in this one."
+    return right_places(run) or (some if right and seen in BARE else None)
 
 
 def constant(run) -> str | None:
     """The diagnosis of one and the same number, or numbers, in every case."""
     first = run.results[0]
-    is_number = first is not None and not isinstance(first, (str, Exception)) and differs(first, first) is None
+    may_be_one = isinstance(run.wanted[0], str) or not (first is None or isinstance(first, str))
+    is_number = may_be_one and not isinstance(first, Exception) and differs(first, first) is None
     varies = any(not same(run.wanted[0], want) for want in run.wanted)
     if not is_number or not varies or not all(same(first, result) for result in run.results):
         return None
+    if read := " and ".join(f"`{name}`" for name in sorted(data_read(run.function))[:3]):
+        return f"your function works with the notebook's {read}, and so with the same numbers in every case."
+    if not inputs_read(run.function):
+        return "your function reads none of its inputs, so it gives the same result in every case."
     return "your function gives the same result in every case; does it use what it is given?"
 
 
@@ -46,9 +89,7 @@ def unused(run) -> list[str]:
 
     One argument at a time is changed, in each case where that changes the right result.
     """
-    count = len(run.arguments[0])
-    if any(len(args) != count for args in run.arguments):
-        return []
+    count = max(map(len, run.arguments))
     if all(same(run.results[0], result) for result in run.results):
         return []  # that says nothing about one of them
     idle = [place for place in range(count) if _is_idle(run, place)]
@@ -59,7 +100,7 @@ def _is_idle(run, place):
     """Whether no change to one argument changes the result, and one of them should."""
     matters = False
     for args, result, want in zip(run.arguments, run.results, run.wanted, strict=True):
-        for other in _varied(args[place]) if not isinstance(result, Exception) else ():
+        for other in _varied(args[place]) if place < len(args) and not isinstance(result, Exception) else ():
             changed = (*args[:place], other, *args[place + 1 :])
             try:
                 if not same(call(run.function, *changed), result):
@@ -79,6 +120,12 @@ def _varied(value) -> tuple:
         return (value.varied(),)
     if isinstance(value, list) and value and all(hasattr(part, "varied") for part in value):
         return ([part.varied() for part in value],)
+    if dataclasses.is_dataclass(value):
+        return tuple(filter(None, (_with_field(value, field.name) for field in dataclasses.fields(value))))
+    if isinstance(value, dict):
+        return tuple(value | {key: other} for key, part in value.items() for other in _varied(part))
+    if isinstance(value, torch.Generator):
+        return (torch.Generator().manual_seed(value.initial_seed() + 1),)
     if isinstance(value, bool):
         return (not value,)
     if isinstance(value, int):
@@ -91,6 +138,14 @@ def _varied(value) -> tuple:
         turned = turned.reshape(value.shape)
         return (turned * 1.5 + 0.25 if value.is_floating_point() else turned,)
     return tuple(other.numpy() for other in _varied(torch.tensor(value))) if isinstance(value, np.ndarray) else ()
+
+
+def _with_field(value, name):
+    """A dataclass with another value of one field; None where that may not be."""
+    try:
+        return dataclasses.replace(value, **{name: _varied(getattr(value, name))[-1]})
+    except Exception:
+        return None
 
 
 def right_for_some(run) -> str | None:

@@ -1,12 +1,15 @@
 """Slips of Python itself, seen in a wrong answer's source: what the language does otherwise than it looks."""
 
 import ast
+import difflib
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 
 from utils.check.source import plain
 
+NO_FUNCTION = re.compile(r"'(Tensor|list|tuple|dict|int|float|ndarray)' object is not callable")
 NULLS = ("null", "None", "nil")
 
 
@@ -21,14 +24,15 @@ def slip(answers, seen: str) -> str:
             tree = ast.parse(source).body[0]
         except Exception:  # no source to be had
             continue
+        bound = _bound(tree)
         for node in ast.walk(tree):
-            for text in _slips(node, tree, seen):
+            for text in _slips(node, tree, seen, bound):
                 line = source.splitlines()[node.lineno - 1].strip()
                 return f"\n  look    line {node.lineno}, `{line}`: {text}"
     return ""
 
 
-def _slips(node, tree, seen) -> Iterator[str]:
+def _slips(node, tree, seen, bound) -> Iterator[str]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         yield "`^` compares bits in Python and is no power; a power is written `**`"
     if _is_get_of_get(node) and "KeyError" in seen:
@@ -42,11 +46,22 @@ def _slips(node, tree, seen) -> Iterator[str]:
         yield "this names a function and does not call it; are its brackets missing"
     if isinstance(node, ast.With) and "context manager" in seen:
         yield "what stands behind `with` has to be called; are its brackets missing"
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in bound and (kind := NO_FUNCTION.search(seen)):
+        yield f"round brackets call, and this is a {kind[1]}; its entries are read with square ones, or in a loop"
+    if isinstance(node, ast.Name) and f"'{node.id}'" in seen and ("NameError" in seen or "UnboundLocal" in seen):
+        near = difflib.get_close_matches(node.id, bound - {node.id}, 1)
+        yield f"`{node.id}` has no value here" + (f"; is `{near[0]}` meant" if near else "; assign it first")
     if "returns None" in seen:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print" and not _returns(tree):
             yield "a print shows the result and gives it to nobody; a function gives it with `return`"
         if isinstance(node, ast.If) and _returns(node) and not _always_returns(tree.body):
             yield "one way through this condition comes to no `return`"
+
+
+def _bound(tree):
+    """The names that a function binds: its inputs, and what it assigns."""
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
 
 
 def _is_get_of_get(node):

@@ -5,6 +5,7 @@ import dis
 import functools
 import inspect
 import textwrap
+import types
 
 import numpy as np
 import torch
@@ -22,8 +23,8 @@ def is_stub(answer) -> bool:
 
 
 def note(*answers) -> str:
-    """A line on tensors that functions take from the notebook where they should take their inputs; "" if none."""
-    found = {name for answer in answers for name in _found_in(answer, _tensors_read)}
+    """A line on data that functions take from the notebook where they should take their inputs; "" if none."""
+    found = {name for answer in answers for name in data_read(answer)}
     named = ", ".join(f"`{name}`" for name in sorted(found)[:3])
     return f"\n  note    not from your function's inputs, but from the notebook: {named}" if found else ""
 
@@ -39,8 +40,16 @@ def inputs_read(answer) -> set[str]:
     return {name for value in loaded for name in (value if isinstance(value, tuple) else (value,)) if type(name) is str}
 
 
-def _tensors_read(function):
-    return [name for name in _loaded(function, "LOAD_GLOBAL") if isinstance(function.__globals__.get(name), VALUES)]
+def data_read(answer) -> set[str]:
+    """The names of the notebook's data that a function reads: no functions, classes or modules."""
+    return _found_in(answer, _read_as_data)
+
+
+def _read_as_data(function):
+    values = {name: function.__globals__.get(name) for name in _loaded(function, "LOAD_GLOBAL")}
+    no_data = (type(None), types.ModuleType)
+    models = {name for name, value in values.items() if isinstance(value, torch.nn.Module)}
+    return models | {name for name, value in values.items() if not (callable(value) or isinstance(value, no_data))}
 
 
 def _loaded(function, kind):

@@ -14,10 +14,8 @@ EXERCISE = Exercise(
         lambda: [(torch.tensor([[1.0, 2.0]]),), (torch.arange(12.0).reshape(3, 4),), (torch.ones(5, 2),)],
         right=torch.numel,
         mistakes={
-            "rows and width are added; 3 rows of 4 hold 12 numbers, not 7.": lambda table: sum(table.shape),
             "this is the sum of the numbers in the table; count them instead.": torch.sum,
             "a zero is a number too, and takes its room in the table.": torch.count_nonzero,
-            "this is the shape; the result is one number made from it.": lambda table: tuple(table.shape),
         },
         terms=Terms(
             lambda table: {"the number of rows": len(table), "the width of a row": table.shape[1]},

@@ -27,17 +27,10 @@ EXERCISE = Exercise(
             ),
         },
         mistakes={
-            "rows and columns are swapped: each token has a row, as wide as the vocabulary.": lambda *a: _one_hot(*a).T,
             "one row holds the ones of all the tokens: row t needs only that of `ids[t]`.": (
                 lambda ids, vocab_size: _one_hot(ids, vocab_size).amax(0).expand(len(ids), -1),
                 lambda *a: _one_hot(*a).amax(0),
             ),
-            "the ones pile up; start each row from zeros.": lambda *a: _one_hot(*a).cumsum(0).clamp(max=1),
-            "the id itself is written; write a 1, in the id's column.": lambda *a: _one_hot(*a) * a[0][:, None],
-            "`index` finds the first position of a token alone; when it comes again, its row stays empty.": (
-                lambda ids, V: torch.eye(len(ids))[[ids.tolist().index(i) for i in ids]].T @ _one_hot(ids, V) > 0
-            ),
-            "ones and zeros are exchanged: a single 1 stands in each row.": lambda *a: 1 - _one_hot(*a),
         },
     ),
     meaning="a one-hot row times the table copies one row out of it, so a look-up is a matrix product in disguise.",

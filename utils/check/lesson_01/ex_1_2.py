@@ -22,16 +22,9 @@ def _score(x, table):
 
 
 _MISTAKES = {
-    "these are probabilities; the scores are wanted, before any softmax.": lambda *a: _score(*a).softmax(-1),
     "these are cosines: the lengths have been divided away, and a plain dot product keeps them.": (
         lambda x, table: F.normalize(x, dim=-1) @ F.normalize(table, dim=-1).T
     ),
-    "these are distances, which are small for a good match; a dot product is large for one.": (
-        lambda x, table: (x[..., None, :] - table).norm(dim=-1),
-        lambda x, table: (x[..., None, :] - table).square().sum(-1),
-    ),
-    "this is the number of the best row; a score for every token is wanted.": lambda *a: _score(*a).argmax(-1),
-    "the tokens stand in the first dimension; the last is theirs.": lambda *a: _score(*a).movedim(-1, 0),
     "the table is reshaped, which deals its numbers out anew; turn it.": lambda x, w: x @ w.reshape(w.shape[::-1]),
 }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from utils.check.cases import Cases
+from utils.check.cases import Cases, InTurn
 from utils.check.compare import as_array, same
 from utils.check.engine import Exercise
 
@@ -55,22 +55,42 @@ _MISTAKES = {
     "the probabilities of the k are made to sum to 1; keep what they have among all tokens.": (
         lambda x, k: _top(x, k, lambda x: _softmax(x) / np.sort(_softmax(x))[-k:].sum())
     ),
-    "these are the k least likely tokens; sort the other way round.": (
-        lambda x, k: (np.argsort(_softmax(x), kind="stable")[:k], np.sort(_softmax(x))[:k])
-    ),
-    "ids and probabilities are swapped: ids first.": lambda x, k: _top(x, k)[::-1],
-    "the scores are divided by their sum, without an exponential.": lambda x, k: _top(x / x.sum(), k, lambda x: x),
     "the probabilities are the first k; pick them by the ids.": lambda x, k: (_top(x, k)[0], _softmax(x)[:k]),
     "the exponentials are not divided by their sum.": lambda x, k: _top(x, k, lambda x: np.exp(x - x.max())),
 }
 
+_TWICE = {
+    "of equal scores one id comes twice: `index` finds the first of equals; an order has each id once.": lambda x, k: (
+        [x.tolist().index(score) for score in np.sort(x)[::-1][:k]],
+        _top(x, k)[1],
+    ),
+}
+
+
+def _tied():
+    return [(np.array([1.0, 2.0, 2.0]), 2), (np.array([0.0, 3.0, 3.0, 3.0]), 3)]
+
+
+def _distinct(function):
+    """How many tokens a result names, and their probabilities: of equals, any may come first."""
+
+    def told(logits, k):
+        ids, probabilities = _pair(function(logits, k))
+        return len(set(ids.tolist())), probabilities
+
+    return told
+
+
 EXERCISE = Exercise(
     target="An example: scores [1, 3, 2] and k = 2 give ids [1, 2] and probabilities [0.6652, 0.2447].",
-    probe=Cases(
-        lambda: [SMALL, LARGE, LOW, FAR_APART, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)],
-        right=_top,
-        signs=_SIGNS,
-        mistakes=_MISTAKES,
+    probe=InTurn(
+        Cases(
+            lambda: [SMALL, LARGE, LOW, FAR_APART, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)],
+            right=_top,
+            signs=_SIGNS,
+            mistakes=_MISTAKES,
+        ),
+        Cases(_tied, right=_top, mistakes=_TWICE, view=_distinct),
     ),
     meaning="subtracting the maximum changes no probability, and no score can overflow any more.",
     hints=(

@@ -27,23 +27,13 @@ def _of_rows(table, ids, targets):
 
 
 _MISTAKES = {
-    "the two are swapped: the look-up's gradient comes first.": lambda *a: _gradients(*a)[::-1],
     "both are the gradient of one shared table; each of two has its own.": lambda *a: (sum(_gradients(*a)),) * 2,
-    "a gradient is that of the summed loss; the mean is wanted, for both.": (
-        lambda *a: [len(a[1]) * gradient for gradient in _gradients(*a)],
-        lambda *a: (_gradients(*a)[0], _gradients(*a)[1] * len(a[1])),
-        lambda *a: (_gradients(*a)[0] * len(a[1]), _gradients(*a)[1]),
-    ),
-    "a softmax comes before the cross-entropy, which makes its own.": (
-        lambda *a: _gradients(*a, lambda scores, targets: F.cross_entropy(scores.softmax(-1), targets))
-    ),
     "`nll_loss` takes log-probabilities; `cross_entropy` takes scores.": lambda *a: _gradients(*a, F.nll_loss),
     "the targets are the next tokens already; shift nothing.": lambda *a: _gradients(a[0], a[1][:-1], a[2][1:]),
     "this is a gradient for each token read; add them up, in the row of each one's token.": _of_rows,
     "a token that comes twice keeps one of its gradients: `+=` at ids writes each row once; add with `index_add_`.": (
         lambda *a: (torch.zeros_like(a[0]).index_put((a[1],), _of_rows(*a)[0]), _of_rows(*a)[1])
     ),
-    "ids and targets are swapped: ids choose the rows.": lambda table, ids, targets: _gradients(table, targets, ids),
 }
 
 EXERCISE = Exercise(

@@ -32,20 +32,11 @@ _MISTAKES = {
         _read_at(lambda ids: ids),
         lambda ids, wte, wpe: (wte + wpe)[ids],
     ),
-    "positions are counted from 1; the first is 0.": _read_at(lambda ids: slice(1, ids.shape[1] + 1)),
-    "`index` finds the first position of a token alone; when it comes again, it stands further on.": _read_at(
-        lambda ids: torch.tensor([[row.index(token) for token in row] for row in ids.tolist()])
-    ),
     "the position rows are the table's last; take the first T.": _read_at(lambda ids: slice(-ids.shape[1], None)),
     "tokens and positions stand side by side, so the vectors are twice as wide; add them.": (
         lambda ids, wte, wpe: torch.cat([wte[ids], wpe[: ids.shape[1]].expand(len(ids), -1, -1)], -1)
     ),
     "the positions run along the batch; every sequence starts at 0.": _read_at(lambda ids: (slice(len(ids)), None)),
-    "every token has one and the same position row; each has its own, at 0, 1, 2 … up to T - 1.": tuple(
-        _read_at(at) for at in (lambda ids: 0, lambda ids: ids.shape[1] - 1, lambda ids: ids.shape[1], len)
-    ),
-    "the whole position table is added; take as many rows as there are tokens.": _read_at(lambda ids: slice(None)),
-    "the tables are swapped: ids choose rows of wte.": lambda ids, wte, wpe: embed(ids, wpe, wte),
 }
 
 EXERCISE = Exercise(

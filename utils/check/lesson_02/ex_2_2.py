@@ -19,10 +19,6 @@ def _is_to_be_added(result, want):
 
 
 _MISTAKES = {
-    "rows and columns are swapped: a row is the word that looks.": lambda n_tokens: causal_mask(n_tokens).T,
-    "no word may look at itself here; the diagonal belongs to the mask.": lambda n_tokens: causal_mask(n_tokens).tril(
-        -1
-    ),
     "True stands where looking is forbidden; here it means allowed.": lambda n_tokens: ~causal_mask(n_tokens),
     "every word sees every word; where is the future shut out?": lambda n_tokens: torch.ones(n_tokens, n_tokens),
     "every word sees itself alone; those before it are allowed too.": torch.eye,

@@ -44,21 +44,9 @@ def _by(scale):
     return lambda q, k, v: _attend(q, k, v, scale)
 
 
-def _ahead(rows, columns):
-    return torch.full((rows, columns), -torch.inf).triu(1)
-
-
 _MISTAKES = {
     "the scores are not divided by the root of the head's width.": _by(lambda d: 1),
     "the scores are divided by the head's width; its root is wanted.": _by(lambda d: 1 / d),
-    "the scores are divided by one number; the width stands in the shape.": (
-        _by(lambda d: 1 / 4),
-        _by(lambda d: 1 / 8),
-    ),
-    "`** 1 / 2` is no root, since a power comes before a division; write `** 0.5`.": (
-        _by(lambda d: 0.5 / d),
-        _by(lambda d: 2 / d),
-    ),
     "the mask has one size, 5 by 5; make it as large as the scores are.": (
         lambda q, k, v: _scores(q, k).masked_fill(~causal_mask(5), -torch.inf).softmax(-1) @ v
     ),
@@ -78,13 +66,6 @@ _MISTAKES = {
     "every number is NaN, as minus infinity times 0 is; put it where looking is forbidden, with `masked_fill`.": (
         lambda q, k, v: v * torch.nan
     ),
-    "q and k are swapped: the rows of the scores belong to the queries.": lambda q, k, v: _attend(k, q, v),
-}
-_TURNED = {
-    "`.T` turns all dimensions of k round, a batch and heads too; the last two alone have to change.": (
-        lambda q, k, v: (q @ k.T * q.shape[-1] ** -0.5 + _ahead(q.shape[-2], q.shape[-2])).softmax(-1) @ v,
-        lambda q, k, v: ((s := q @ k.T * q.shape[-1] ** -0.5) + _ahead(*s.shape[-2:])).softmax(-1) @ v,
-    ),
 }
 
 EXERCISE = Exercise(
@@ -100,7 +81,7 @@ EXERCISE = Exercise(
                 ),
             },
         ),
-        Cases(_all_shapes, right=_attend, mistakes=_TURNED),
+        Cases(_all_shapes, right=_attend),
     ),
     meaning="each word takes a weighted mean of the values before it, and its query and the keys set the weights.",
     hints=(

@@ -32,30 +32,15 @@ _SPLIT = {
     "the words are mixed: first cut the width alone, then exchange two dimensions.": (
         lambda x, H: x.reshape(len(x), H, x.shape[1], -1)
     ),
-    "the shape is (B, T, H, d_head); the heads belong before the words.": lambda x, H: x.unflatten(-1, (H, -1)),
     "head 0 has every H-th number; a head takes d_head neighbours, head 0 the first of them.": (
         lambda x, H: x.unflatten(-1, (-1, H)).permute(0, 3, 1, 2)
     ),
-    "the heads come before the batch; stack them in dimension 1.": lambda x, H: torch.stack(x.chunk(H, -1)),
-    "the heads overlap; head h begins at number h times d_head.": (
-        lambda x, H: x.unfold(-1, x.shape[-1] // H, 1)[:, :, :H].transpose(1, 2)
-    ),
-    "n_head and d_head are swapped: there are n_head heads.": lambda x, H: x.unflatten(-1, (-1, H)).transpose(1, 2),
-    "every head has the whole width; each takes a part of it.": lambda x, H: x[:, None].expand(-1, H, -1, -1),
-    "the heads stand last; they belong before the words.": lambda x, H: x.unflatten(-1, (H, -1)).transpose(2, 3),
 }
 _MERGE = {
     "the words are mixed: first bring them forward again, then join the width.": (
         lambda x: x.reshape(len(x), x.shape[2], -1),
         lambda x: x.flatten(2),
     ),
-    "the heads still have a dimension of their own: join the last two.": lambda x: x.transpose(1, 2),
-    "the heads are added up; put them side by side, which keeps all their numbers.": lambda x: x.sum(1),
-    "the heads stand one behind another along the words; put them side by side along the width.": (
-        lambda x: x.flatten(1, 2),
-        lambda x: x.transpose(1, 2).flatten(1, 2),
-    ),
-    "words and d_head are exchanged; exchange heads and words.": lambda x: x.mT.reshape(len(x), x.shape[2], -1),
 }
 
 

@@ -34,23 +34,13 @@ def _from_the_norm(x, norm, work):
 _MISTAKES = {  # of x, the norms n and m, attention a and the MLP f
     "this is post-norm: the norms stand after the sums.": lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x)))),
     "both sums are missing: each half adds to what it was given.": lambda x, n, a, m, f: f(m(a(n(x)))),
-    "attention's result replaces x; it is to be added to it.": lambda x, n, a, m, f: _half(a(n(x)), m, f),
-    "the MLP's result stands alone; it is to be added, too.": lambda x, n, a, m, f: f(m(_half(x, n, a))),
-    "there is one sum, round both halves; each half adds its own.": lambda x, n, a, m, f: x + f(m(a(n(x)))),
     "a sum starts from the normalised x; the stream itself goes round the norms, untouched.": (
         lambda x, n, a, m, f: _from_the_norm(_from_the_norm(x, n, a), m, f),
         lambda x, n, a, m, f: _from_the_norm(_half(x, n, a), m, f),
         lambda x, n, a, m, f: _half(_from_the_norm(x, n, a), m, f),
     ),
     "the two halves run side by side; the MLP must read the first sum.": lambda x, n, a, m, f: x + a(n(x)) + f(m(x)),
-    "the two norms are swapped: ln_1 is attention's, ln_2 the MLP's.": lambda x, n, a, m, f: _block(x, m, a, n, f),
     "the MLP comes first; attention gathers before it.": lambda x, n, a, m, f: _block(x, m, f, n, a),
-    "the MLP reads attention's result alone; it reads the sum.": lambda x, n, a, m, f: _half(x, n, a) + f(m(a(n(x)))),
-    "a norm works on what its half has found; it belongs before attention, or before the MLP.": (
-        lambda x, n, a, m, f: _block(x, a, n, f, m),
-        lambda x, n, a, m, f: _block(x, a, n, m, f),
-        lambda x, n, a, m, f: _block(x, n, a, f, m),
-    ),
 }
 
 

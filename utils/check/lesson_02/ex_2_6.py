@@ -41,23 +41,16 @@ def _with(**changes):
 
 
 _MISTAKES = {
-    "the final layer norm comes before the blocks; it comes after the last of them.": (
-        lambda ids, wte, wpe, blocks, ln_f: _forward(ids, wte, wpe, [ln_f, *blocks], lambda x: x),
-        lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: block(case[4](x))),
-    ),
     "the final layer norm comes after every block; it comes once, after the last of them.": (
         _with(each=lambda block, x, ln_f: ln_f(block(x))),
         lambda *case: _forward(*case[:4], lambda x: x, each=lambda block, x, _: case[4](block(x))),
     ),
-    "the whole position table is added; take a row for each token.": _with(x=lambda ids, wte, wpe: wte[ids] + wpe),
     "the positions are added before each block; they are added once, to the tokens.": (
         lambda ids, wte, wpe, blocks, ln_f: _forward(
             ids, wte, 0 * wpe, [lambda x, b=b: b(x + wpe[: len(ids[0])]) for b in blocks], ln_f
         )
     ),
     "the position table is read at the token's id.": _with(x=lambda ids, wte, wpe: wte[ids] + wpe[ids]),
-    "positions are counted from 1; the first is 0.": _with(x=lambda ids, wte, wpe: embed(ids, wte, wpe[1:])),
-    "only the first block runs; all of the list do.": lambda *a: _forward(*a[:3], a[3][:1], a[4]),
     "each block is given the embeddings; give it the result of the one before.": (
         lambda *a: _forward(*a[:3], a[3][-1:], a[4])
     ),

@@ -34,11 +34,6 @@ EXERCISE = Exercise(
         cases,
         right=gpt_params,
         mistakes={
-            "a head of its own is counted; a tied head reads the token table.": _with(lambda V, n, d, L: V * d + V),
-            "V numbers are too many: GPT-2's head has no bias.": _with(lambda V, n, d, L: V),
-            "the causal mask is counted; it is computed, and not a parameter.": _with(lambda V, n, d, L: n * n * L),
-            "the two tables are multiplied; add them.": _with(lambda V, n, d, L: V * n * d - (V + n) * d),
-            "the final layer norm is counted with one vector; it has two.": _with(lambda V, n, d, L: -d),
             "tables and final layer norm are counted once for each block; only the blocks repeat.": (
                 lambda V, n, d, L: L * gpt_params(V, n, d, 1)
             ),

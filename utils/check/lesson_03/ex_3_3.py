@@ -11,19 +11,6 @@ EXERCISE = Exercise(
     probe=Cases(
         cases,
         right=lambda V, n, d, L: V * d / gpt_params(V, n, d, L),
-        mistakes={
-            "this is the share of the untied model, which has one table more; divide by the tied total.": (
-                lambda V, n, d, L: V * d / gpt_params(V, n, d, L, tied=False)
-            ),
-            "the position table is counted in; the token table's share alone is wanted.": (
-                lambda V, n, d, L: (V + n) * d / gpt_params(V, n, d, L)
-            ),
-            "the table is divided by the rest; a share is of the whole, the table included.": (
-                lambda V, n, d, L: V * d / (gpt_params(V, n, d, L) - V * d)
-            ),
-            "the share is rounded to a whole number; `//` and `round` drop what is behind the point.": lambda *a: 0,
-            "this is the share of the rows; each has d numbers.": lambda V, n, d, L: V / gpt_params(V, n, d, L),
-        },
         terms=Terms(parts, combine=lambda terms: terms["the token table"] / sum(terms.values())),
     ),
     meaning="in a small model with a large vocabulary the table weighs most, and width and depth make it light.",

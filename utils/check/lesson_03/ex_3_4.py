@@ -1,7 +1,5 @@
 """Exercise 3.4: the widest model. answer(budget, vocab_size, n_ctx, n_layer, n_head) -> n_embd, an int."""
 
-import math
-
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
 from utils.counting import gpt_params
@@ -14,64 +12,26 @@ def _cases():
     return [(460, 10, 4, 1, 2), (exactly, 20, 6, 2, 4), (exactly - 1, 20, 6, 2, 4), *random]
 
 
-def _widest(budget, V, n, L, H, count=gpt_params, first=None, wider=lambda d, H: d + H):
-    d = first or H
-    while count(V, n, wider(d, H), L) <= budget:
+def _widest(budget, V, n, L, H, wider=lambda d, H: d + H):
+    d = H
+    while gpt_params(V, n, wider(d, H), L) <= budget:
         d = wider(d, H)
     return d
 
 
-def _any_width(*case):
-    return _widest(*case[:-1], 1)
-
-
-def _root(budget, V, n, L, H):
-    """The width, not a whole number, at which the count is the budget."""
-    b = V + n + 13 * L + 2
-    return (math.sqrt(b * b + 48 * L * budget) - b) / (24 * L)
-
-
-def _counting(count):
-    """The search with another count of (V, n, d, L)."""
-    return lambda *case: _widest(*case, count=count)
-
-
 _MISTAKES = {
-    "the heads cannot share this width evenly: it must be a multiple of n_head.": (
-        _any_width,
-        lambda *a: _widest(*a, first=1),
-    ),
-    "exactly the budget is allowed too: at most, not less than.": lambda b, *sizes: _widest(b - 1, *sizes),
-    "the first width that is too wide is taken; take the one before it.": (
-        lambda *a: _widest(*a) + a[-1],
-        lambda *a: (_any_width(*a) + 1) // a[-1] * a[-1],
-    ),
+    "the heads cannot share this width evenly: it must be a multiple of n_head.": (lambda *a: _widest(*a[:-1], 1)),
+    "the first width that is too wide is taken; take the one before it.": (lambda *a: _widest(*a) + a[-1]),
     "the width doubles, and leaps over most multiples of n_head.": lambda *a: _widest(*a, wider=lambda d, H: 2 * d),
     "this is the count; return the width that it belongs to.": lambda b, *a: gpt_params(*a[:2], _widest(b, *a), a[2]),
-    "this is one step too narrow; the next multiple of n_head still fits.": lambda *a: _widest(*a) - a[-1],
-    "the width is rounded up, or to the nearest multiple of n_head, and may then cost too much.": tuple(
-        lambda *a, to=to: to(_root(*a) / a[-1]) * a[-1] for to in (math.ceil, round)
-    ),
-    "this is where the count meets the budget; the width is a multiple of n_head below it.": _root,
-    "this is the width of one head; the whole width is wanted.": lambda *a: _widest(*a) // a[-1],
     "the search ends at a width of its own; go on until the budget is reached.": tuple(
         lambda *a, end=end: min(_widest(*a), end // a[-1] * a[-1]) for end in (999, 1_024, 2_000)
     ),
-    "only 12 L d² is counted; all the rest costs too.": _counting(lambda V, n, d, L: 12 * L * d * d),
-    "a table is left out, or both: they cost (V + n) d of the budget.": tuple(
-        _counting(lambda V, n, d, L, v=v, p=p: gpt_params(V, n, d, L) - (v * V + p * n) * d)
-        for v, p in ((1, 1), (1, 0), (0, 1))
-    ),
-    "biases and layer norms are left out.": _counting(lambda V, n, d, L: (V + n) * d + 12 * L * d * d),
 }
 
 EXERCISE = Exercise(
     target="An example: a budget of 400 with V = 10, n = 4, one layer and 2 heads gives the width 4; 6 is too wide.",
-    probe=Cases(
-        _cases,
-        right=_widest,
-        mistakes=_MISTAKES,
-    ),
+    probe=Cases(_cases, right=_widest, mistakes=_MISTAKES),
     meaning="the width is what a budget buys: depth and heads are chosen, and the square of the width pays.",
     hints=(
         "Try the multiples of n_head, from the smallest: n_head, 2 n_head, 3 n_head. Which is the last that fits?",

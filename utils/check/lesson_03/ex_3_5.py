@@ -12,20 +12,10 @@ EXERCISE = Exercise(
         lambda: [(10, 2), (10, 4), (114_944, 4), (7, 1), (124_439_808, 2)],
         right=_TERMS.count,
         mistakes={
-            "these are the parts; add them up.": lambda n, w: (n * w, n * w, 8 * n),
             "the moments are counted in weight_bytes; they have 4 bytes, whatever the weights have.": (
                 lambda n, w: n * 4 * w
             ),
-            "weights and gradients are counted in 4 bytes; they have weight_bytes each.": lambda n, w: 16 * n,
             "the gradients are counted in 4 bytes; they have weight_bytes, as the weights.": lambda n, w: n * (w + 12),
-            "a further copy of the weights in 4 bytes is counted; mixed precision keeps one, plain AdamW does not.": (
-                lambda n, w: n * (2 * w + 12)
-            ),
-            "`n_params` multiplies one part alone: put the bytes of one parameter in brackets.": (
-                lambda n, w: 2 * n * w + 8,
-                lambda n, w: 2 * w + 8 * n,
-            ),
-            "the moments are counted with 8 bytes each; a float32 has 4.": lambda n, w: n * (2 * w + 16),
         },
         terms=_TERMS,
     ),

@@ -47,15 +47,13 @@ _MISTAKES = {
         *_within(1_000, 10_000, 100_000, 1_000_000),
         lambda s, cfg: next((n for n, c in conventions(cfg).items() if round(c / 1e6) == round(s / 1e6)), None),
     ),
-    "these are the counts of GPT-2 small; count `cfg`.": lambda s, cfg: _named(s, GPT2_FAMILY["GPT-2 small"]),
     "this is a count within 1 %, the first or the last one; another one is nearer.": (
         lambda *case: _close(*case)[0],
         lambda *case: _close(*case)[-1],
     ),
     "a distance has no sign, so take `abs`: a count may be larger than the stated number, or smaller.": (
         *(_with(key=key) for key in (lambda a, b: a - b, lambda a, b: b - a)),
-        *(_with(lambda a, b: a - b <= 0.01 * a, key=key) for key in (_far, lambda a, b: a - b)),
-        *(_with(lambda a, b: b - a <= 0.01 * a, key=key) for key in (_far, lambda a, b: b - a)),
+        *(_with(lambda a, b, sign=sign: sign * (a - b) <= 0.01 * a) for sign in (1, -1)),
     ),
     "this is the count; its name is wanted.": lambda s, cfg: (name := _named(s, cfg)) and conventions(cfg)[name],
 }

@@ -1,19 +1,19 @@
 """Exercise 4.1: the last scores. answer(model, ids (B, T)) -> (B, V), with no graph; T may exceed n_ctx."""
 
 import torch
+from torch import nn
 
 from utils.check.calling import Nearly, call
 from utils.check.cases import Cases, InTurn
 from utils.check.engine import Exercise
-from utils.model import GPT, GPTConfig
+from utils.check.lesson_04.ex_4_2 import random_scores
+from utils.check.lesson_04.ex_4_6 import ScriptedModel
 
 
 def _cases():
-    torch.manual_seed(1)
-    model = GPT(GPTConfig(vocab_size=5, n_ctx=4, n_embd=8, n_layer=1, n_head=2))
-    with torch.no_grad():  # so that its scores differ enough to be told apart
-        for parameter in model.parameters():
-            parameter.mul_(20 if parameter.ndim == 2 else 1)
+    table, places = (nn.Parameter(random_scores(5, 5, seed=seed)) for seed in (1, 2))
+    rule = lambda ids: (table[ids] * places[: ids.shape[1]]).cumsum(1)  # noqa: E731
+    model = ScriptedModel(5, rule, "a model with `n_ctx` = 4")
     texts = [
         [[1, 2, 3]],
         [[4]],
@@ -25,11 +25,6 @@ def _cases():
     return [(model, torch.tensor(ids)) for ids in texts]
 
 
-def _scores(see=lambda ids: ids[:, -4:], pick=lambda scores: scores[:, -1]):
-    """The scores (B, T, V) of the tokens that the model sees, and what is picked of them."""
-    return lambda model, ids: pick(model(see(ids)))
-
-
 def _require_no_graph(function):
     if getattr(call(function, *_cases()[0]), "requires_grad", False):
         raise Nearly(
@@ -38,24 +33,21 @@ def _require_no_graph(function):
         )
 
 
-_MISTAKES = {
-    "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": _scores(lambda ids: ids),
-    "rows are cut off, not tokens: a text's tokens run along the second dimension.": _scores(lambda ids: ids[-4:]),
-    "of a long text the model is given the start; what comes next hangs on its end.": _scores(lambda ids: ids[:, :4]),
-    "the model is given the last token only; it needs those before it too.": _scores(lambda ids: ids[:, -1:]),
-    "the scores of all positions are averaged; only the last knows the whole text.": _scores(pick=lambda s: s.mean(1)),
-    "a slice of one position keeps its dimension; `-1` alone picks the last.": _scores(pick=lambda s: s[:, -1:]),
-    "only the first row of the batch is there; each row has scores of its own.": _scores(pick=lambda s: s[0, -1]),
-    "a short text ends before `n_ctx` - 1; the last position is always -1.": _scores(pick=lambda s: s[:, 3]),
-    "of a text shorter than the context the start is lost: `T - n_ctx` is below 0 there, and counts from the end.": (
-        _scores(lambda ids: ids[:, ids.shape[1] - 4 :])
-    ),
-}
-
 EXERCISE = Exercise(
     target="An example: ids of shape (2, 7), a model with `n_ctx` = 4 and V = 5 give scores of shape (2, 5): "
     "for each row those after its last token, when the model has read the row's last 4.",
-    probe=InTurn(Cases(_cases, right=_scores(), mistakes=_MISTAKES), _require_no_graph),
+    probe=InTurn(
+        Cases(
+            _cases,
+            right=lambda model, ids: model(ids[:, -4:])[:, -1],
+            mistakes={
+                "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": (
+                    lambda model, ids: model(ids)[:, -1]
+                ),
+            },
+        ),
+        _require_no_graph,
+    ),
     meaning="a pass gives scores at every position, and to say what comes next only the last position counts.",
     hints=(
         "A slice with a negative start keeps the last tokens, and all if there are fewer. Which dimension is it?",

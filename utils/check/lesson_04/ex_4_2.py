@@ -43,20 +43,12 @@ NO_PROBABILITIES = {
     "the results do not sum to 1 along the last dimension, so they are no probabilities.": _do_not_sum_to_one
 }
 MISTAKES = {
-    "the scores are multiplied by the temperature, so a high one sharpens; divide.": lambda x, t: (x * t).softmax(-1),
-    "the temperature divides the probabilities; it divides the scores.": lambda x, t: x.softmax(-1) / t,
-    "the highest score of the whole batch is taken off, and a row far below it is left with zeros, so with NaN; "
-    "each row has a highest of its own.": lambda x, t: shares(((x - x.amax()) / t).exp()),
-    "without `dim` the softmax guesses its dimension, and with three of them it takes the first; tell it the last.": (
-        lambda x, t: (x / t).softmax(1 if x.ndim == 2 else 0)
-    ),
     "the probabilities are raised to 1 / T, and at a low temperature all such powers round to 0: divide the scores.": (
         lambda x, t: shares(x.softmax(-1) ** (1 / t))
     ),
     "a large score or a small temperature makes the exponential overflow: `softmax` is safe.": (
         lambda x, t: shares((x / t).exp())
     ),
-    "the softmax is taken twice: the temperature divides scores.": lambda x, t: (x.softmax(-1) / t).softmax(-1),
 }
 
 EXERCISE = Exercise(

@@ -40,38 +40,18 @@ def _right(logits, temperature):
 
 _ORDINARY = {
     "a temperature of 0 divides by zero, and the softmax of infinity is NaN; 0 needs a way of its own.": probabilities,
-    "at 0 this is the id of the highest score; a 1 for that id and 0 elsewhere is wanted.": (
-        *(_or(lambda x, keep=keep: x.argmax(-1, keepdim=keep)) for keep in (False, True)),
-    ),
-    "a temperature of 0 is treated as 1; it is the limit of ever lower ones.": _or(lambda x: x.softmax(-1)),
     "at 0 equal highest scores share the probability; the lowest id of them gets it all "
     "(a tiny number in place of 0 does not do this).": (
         _or(lambda x: shares((x == x.amax(-1, keepdim=True)).float())),
         *(lambda x, t, more=more: probabilities(x, t + more) for more in (1e-3, 1e-4, 1e-6)),
     ),
-    "at 0 equal highest scores get a 1 each; the lowest id does.": _or(
-        lambda x: (x == x.amax(-1, keepdim=True)).float()
-    ),
     "at 0 the highest id of several equal scores is taken; take the lowest.": _or(lambda x: _one(x.flip(-1)).flip(-1)),
-    "at 0 not always the lowest id of equal scores is taken: `topk` makes no promise for equals, and a "
-    "sort only with `stable=True`; `argmax` does.": (
-        _or(lambda x: F.one_hot(x.topk(1).indices[..., 0], x.shape[-1])),
-        _or(lambda x: F.one_hot(x.argsort(descending=True)[..., 0], x.shape[-1])),
-    ),
     "at 0 one id is sought in the whole batch: tell `argmax` to look along the last dimension.": (
         _or(lambda x: _one(x.flatten()).view(x.shape)),
-        *(_or(lambda x, dim=dim: torch.zeros_like(x).index_fill(dim, x.argmax(), 1)) for dim in (0, -1)),
-    ),
-    "at 0 the ids of all rows are set in every row; `scatter` or `one_hot` sets one in each.": (
-        _or(lambda x: torch.zeros_like(x).index_fill(-1, x.argmax(-1).flatten(), 1))
     ),
     "at 0 `one_hot` makes as many columns as the largest id needs; tell it V.": _or(lambda x: F.one_hot(x.argmax(-1))),
     "a small temperature is treated as 0; it only sharpens, and close scores stay both possible.": (
         *(_or(_one, limit=limit) for limit in (1e-6, 0.5, 1)),
-    ),
-    "small temperatures are raised, to some limit or by a number that is added; treat only 0 apart.": (
-        *(_or(_one, lambda x, t, to=to: probabilities(x, max(t, to))) for to in (1e-3, 0.5)),
-        *(_or(_one, lambda x, t, more=more: probabilities(x, t + more)) for more in (0.1, 1e-2, 1e-3, 1e-4)),
     ),
 }
 _TINY = {

@@ -37,15 +37,6 @@ def _by(order):
     return lambda logits, k: _keep_top_k(logits, k, order)
 
 
-def _above(compare):
-    """By the k-th highest score of each row."""
-    return lambda x, k: x.masked_fill(~compare(x, x.sort(descending=True).values[..., k - 1, None]), -math.inf)
-
-
-def _limited(logits, k):
-    return _keep_top_k(logits, k) if k <= logits.shape[-1] else logits[k]
-
-
 def is_a_mask(result, want):
     """A sign: the result holds truth values."""
     given = as_array(result)
@@ -67,17 +58,15 @@ _SIGNS = {
     "what is removed became a number, and even 0 or a low one has a probability; only -inf has none.": _is_filled,
 }
 _MISTAKES = {
-    "where scores tie, more than k stay: a threshold cannot part equals; the lower ids stay.": _above(torch.ge),
-    "the k-th highest score itself is removed; it is one of the k.": _above(torch.gt),
+    "where scores tie, more than k stay: a threshold cannot part equals; the lower ids stay.": (
+        lambda x, k: x.masked_fill(x < x.sort(descending=True).values[..., k - 1, None], -math.inf)
+    ),
     "among equal scores the higher ids stay; take the lower.": lambda x, k: _keep_top_k(x.flip(-1), k).flip(-1),
     "of equal scores not always the lower ids stay: `topk` makes no promise for equals, and a sort "
     "keeps their order only with `stable=True`.": (
         lambda x, k: _keep_top_k(x, k, lambda x: x.topk(k).indices),
         _by(lambda x: x.argsort(descending=True)),
         _by(lambda x: x.argsort().flip(-1)),
-    ),
-    "the scores stand in sorted order; each must stay at the id of its token.": (
-        lambda x, k: x.sort(descending=True).values.masked_fill(torch.arange(x.shape[-1]) >= k, -math.inf)
     ),
     "these are the k highest scores alone; all V stay, the others as -inf.": lambda x, k: x.sort().values.flip(-1)[
         ..., :k
@@ -86,28 +75,15 @@ _MISTAKES = {
         lambda x, k: _keep_top_k(x.flatten(), k).view(x.shape),
         lambda x, k: x.masked_fill(x < x.flatten().sort().values[-min(k, x.numel())], -math.inf),
     ),
-    "the k lowest stay; a sort begins with them unless it is `descending`.": _by(lambda x: x.argsort(stable=True)),
-    "the first k ids stay, whatever their scores are.": _by(lambda x: torch.arange(x.shape[-1]).expand_as(x)),
-    "rows are sorted against each other; the scores of a row lie along the last dimension.": (
-        lambda x, k: _keep_top_k(x.movedim(0, -1), k).movedim(-1, 0)
-    ),
-    "`[:k]` takes the first k rows of a batch; `[..., :k]` takes the first k of each row.": (
-        lambda x, k: torch.full_like(x, -math.inf).index_put((_order(x)[:k],), x[_order(x)[:k]])
-    ),
-    "these are probabilities; cut the scores as they are, the softmax comes later.": (
-        lambda x, k: _keep_top_k(x, k).softmax(-1),
-        lambda x, k: _keep_top_k(x.softmax(-1), k),
-    ),
     "the order is read backwards, compared with k or by `gather`: it says which token stands at each "
     "sorted rank, and not which rank a token has.": lambda x, k: x.masked_fill(_order(x) >= k, -math.inf),
 }
-_LARGE_K = {"a k larger than the vocabulary stops it; then all scores stay.": _limited}
 
 EXERCISE = Exercise(
     target="An example: scores [2, 1, 2, 2] and k = 2 give [2, -inf, 2, -inf].",
     probe=InTurn(
         Cases(_cases, right=_keep_top_k, mistakes=_MISTAKES, signs=_SIGNS),
-        Cases(lambda: [(torch.tensor([1.0, 3.0]), k) for k in (5, 2)], right=_keep_top_k, mistakes=_LARGE_K),
+        Cases(lambda: [(torch.tensor([1.0, 3.0]), k) for k in (5, 2)], right=_keep_top_k),
     ),
     meaning="a score of -inf becomes a probability of exactly 0, so what is cut is never drawn.",
     hints=(

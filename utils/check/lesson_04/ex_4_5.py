@@ -31,9 +31,9 @@ def _back(probs, ranked, needed, order):
     return torch.zeros_like(ranked).scatter(-1, order, ranked * needed)
 
 
-def _top_p(probs, p, needs=_is_needed, back=_back, divided=shares, descending=True):
+def _top_p(probs, p, needs=_is_needed, back=_back, divided=shares):
     """Sort, decide what is needed, bring that back to the tokens' ids, and divide it by its sum."""
-    ranked, order = probs.sort(descending=descending, stable=True)
+    ranked, order = probs.sort(descending=True, stable=True)
     return divided(back(probs, ranked, needs(ranked, p), order))
 
 
@@ -65,8 +65,6 @@ _MISTAKES = {
     "the token with which the sum reaches p is missing; with it the set first reaches p, so it stays, alone too.": (
         *(_until(below, first) for below in (torch.le, torch.lt) for first in (0, 1)),
     ),
-    "what stays does not sum to 1; divide it by its sum.": _with(divided=lambda kept: kept),
-    "what stays is divided by p; divide it by its sum.": lambda x, p: _top_p(x, p, divided=lambda kept: kept / p),
     "a softmax of probabilities flattens them; divide what stays by its sum.": (
         lambda x, p: x.masked_fill(~_stays(x, p), -math.inf).softmax(-1),
         _with(divided=lambda kept: kept.softmax(-1)),
@@ -75,22 +73,12 @@ _MISTAKES = {
         *(lambda x, p, least=least: shares(x * (x >= least(p))) for least in (lambda p: p, lambda p: 1 - p)),
         *(lambda x, p, least=least: shares(x * (x > least(p))) for least in (lambda p: p, lambda p: 1 - p)),
     ),
-    "the probabilities stand in sorted order; bring each back to its token.": _with(
-        back=lambda x, r, needed, o: r * needed
-    ),
-    "the mask stands in sorted order; bring it back to the tokens' ids.": _with(
-        back=lambda x, r, needed, o: x * needed
-    ),
     "what is sorted is brought back the wrong way, as `gather` or the inverse order do: the order says to which "
     "token each sorted rank belongs.": (
         _with(back=lambda x, r, needed, o: (r * needed).gather(-1, o)),
         _with(back=lambda x, r, needed, o: x * needed.gather(-1, o)),
     ),
-    "the sum runs up from the least likely token; start with the likeliest.": _with(descending=False),
     "the sum runs in the order of the ids; sort first.": lambda x, p: shares(x * _is_needed(x, p)),
-    "rows are sorted against each other; the probabilities of a row lie along the last dimension.": (
-        lambda x, p: _top_p(x.movedim(0, -1), p).movedim(-1, 0)
-    ),
 }
 _TIES = {
     "where probabilities tie at the border, too many of them stay: the smallest set that reaches p takes "

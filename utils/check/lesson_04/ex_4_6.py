@@ -49,44 +49,20 @@ def _cases():
     return [(_adding(), torch.tensor(ids), new, 1.0, torch.Generator().manual_seed(0)) for ids, new in prompts]
 
 
-def _join(ids, new):
-    return torch.cat([ids, new], 1)
-
-
-def _loop(see=lambda ids, prompt: ids[:, -4:], join=_join, done=lambda ids, prompt: ids):
+def _loop(see=lambda ids: ids[:, -4:], taken=lambda new: new):
     """The loop, or one with a fault: greedy, which is as good as a draw when the model is certain."""
 
     def run(model, ids, max_new_tokens, temperature, generator):
-        prompt = ids
         for _ in range(max_new_tokens):
-            ids = join(ids, model(see(ids, prompt))[:, -1].argmax(-1, keepdim=True))
-        return done(ids, prompt)
+            ids = torch.cat([ids, taken(model(see(ids))[:, -1].argmax(-1, keepdim=True))], 1)
+        return ids
 
     return run
 
 
 _MISTAKES = {
-    "only the new tokens are there; the prompt comes before them.": (
-        _loop(done=lambda ids, p: ids[:, p.shape[1] :]),
-        _loop(done=lambda ids, p: torch.cat(ids.split(1, 1)[p.shape[1] :], 1)),
-    ),
-    "all rows get the token of the first; each has scores of its own.": _loop(
-        join=lambda ids, new: _join(ids, new[:1].expand_as(new))
-    ),
-    "this is the prompt alone: join each new token to `ids`, under that name.": _loop(done=lambda ids, prompt: prompt),
-    "the text loses its start: crop what the model reads, and keep `ids` whole.": (
-        _loop(join=lambda ids, new: _join(ids[:, -4:], new)),
-        _loop(done=lambda ids, prompt: ids[:, -4:]),
-    ),
-    "a long text stops the model; give it the last `model.config.n_ctx` tokens.": _loop(lambda ids, prompt: ids),
-    "of a long text the model is given the start; it needs the end.": _loop(lambda ids, prompt: ids[:, :4]),
-    "the model is given the last token only; it needs those before it too.": _loop(lambda ids, prompt: ids[:, -1:]),
-    "a new token becomes a row; join it along the second dimension.": _loop(join=lambda *both: torch.cat(both)),
-    "a new token stands in front; it comes at the end.": _loop(join=lambda ids, new: _join(new, ids)),
-    "the model reads the prompt again in each step, without the new tokens.": _loop(lambda ids, prompt: prompt[:, -4:]),
-    "the loop ends when the whole text has max_new_tokens tokens; that many come behind the prompt.": (
-        lambda model, ids, new, *rest: _loop()(model, ids, new - ids.shape[1], *rest)
-    ),
+    "all rows get the token of the first; each has scores of its own.": _loop(taken=lambda new: new[:1].expand_as(new)),
+    "a long text stops the model; give it the last `model.config.n_ctx` tokens.": _loop(lambda ids: ids),
 }
 
 
@@ -106,22 +82,6 @@ def _require_own(function):
     used = "generate" in names_used(function) and plain(function).__globals__.get("generate") is sampling.generate
     if used or function is sampling.generate:
         raise Wrong("this is the course's own `generate`; write the loop yourself, with a `for`.")
-
-
-_OF_MULTINOMIAL = {
-    "probability tensor": "the draw is given numbers that are no probabilities; is a softmax missing?",
-    "prob_dist must be 1 or 2": "the draw is given the scores after every token; the next one comes after the last.",
-}
-
-
-def _require_probabilities(function):
-    """Wrong if what is drawn from is no distribution."""
-    try:
-        call(function, *_cases()[1])
-    except Wrong as fault:
-        for said, cause in _OF_MULTINOMIAL.items():
-            if said in str(fault):
-                raise Wrong(f"{cause}\n  yours   {str(fault).removeprefix('your function ')}") from None
 
 
 def require_ids(result):
@@ -181,7 +141,6 @@ EXERCISE = Exercise(
     "what it sees give [[1, 2, 3, 6, 2]].",
     probe=InTurn(
         _require_own,
-        _require_probabilities,
         Cases(_cases, right=_loop(), mistakes=_MISTAKES),
         _require_chance,
         _require_temperature,

@@ -41,14 +41,8 @@ EXERCISE = Exercise(
         _cases,
         right=_loss,
         mistakes={
-            "this is the mean probability; the loss is minus the mean of its logarithm.": lambda x, t: _p(x, t).mean(),
-            "the logarithm is taken of the mean; take the mean of the logarithms.": lambda x, t: -_p(x, t).mean().log(),
             "this is minus the mean score of the targets; the softmax is missing.": lambda x, t: -_chosen(x, t).mean(),
             "a probability that rounds to 0 has no logarithm: take log_softmax.": lambda x, t: -_p(x, t).log().mean(),
-            "right for small scores; with scores around 1000 the exponential overflows: use log_softmax.": (
-                lambda x, t: -_chosen(x.exp() / x.exp().sum(-1, keepdim=True), t).log().mean(),
-                lambda x, t: (x.exp().sum(-1).log() - _chosen(x, t)).mean(),
-            ),
             "the highest score of the whole batch is taken off, and a position far below it is left with zeros; "
             "each has a highest of its own, which log_softmax knows.": (
                 lambda x, t: ((x - x.max()).exp().sum(-1).log() + x.max() - _chosen(x, t)).mean()
@@ -59,15 +53,6 @@ EXERCISE = Exercise(
             "the probabilities of many tokens are multiplied, and the product rounds to 0; add logarithms instead.": (
                 lambda x, t: -_p(x, t).prod().log() / t.numel()
             ),
-            "a small number keeps the probability from 0, and cuts off every large loss: take log_softmax.": tuple(
-                lambda x, t, small=10.0**-digits: -_chosen((x.softmax(-1) + small).log(), t).mean()
-                for digits in (5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
-            ),
-            "this is a sum, or a sum divided by the number of rows; divide by the number of positions in them.": (
-                *(lambda x, t: _loss(x, t) * t.numel(), lambda x, t: _loss(x, t) * t.shape[1]),
-            ),
-            "the softmax runs along the batch, as without `dim`.": lambda x, t: -_chosen(x.log_softmax(0), t).mean(),
-            "the mean runs over the whole vocabulary; only the target counts.": lambda x, t: _loss(x, t) / x.shape[-1],
         },
     ),
     meaning="making this number small and making the text likely are one and the same wish.",

@@ -20,16 +20,9 @@ EXERCISE = Exercise(
         _cases,
         right=lambda losses: losses.mean().exp(),
         mistakes={
-            "the exponentials are averaged; average the losses first.": lambda losses: losses.exp().mean(),
             "each token has a number of its own; average the losses first.": lambda losses: losses.exp(),
             "the base is another number than e; losses in nats need all its digits, which `torch.exp` knows.": tuple(
                 lambda losses, base=base: base ** losses.mean() for base in (2, 10, 2.7, 2.71, 2.718, 2.72)
-            ),
-            "the sum of the losses is raised, and divided only then; divide first, which makes the mean.": (
-                *(lambda losses: losses.sum().exp() / losses.numel(), lambda losses: losses.sum().exp() / len(losses)),
-            ),
-            "each row has a perplexity, and those are averaged; average all losses first.": (
-                lambda losses: losses.mean(-1).exp().mean()
             ),
             "right for few tokens; for many the sum or product of the exponentials overflows. Average the losses, "
             "and take one exponential.": lambda losses: losses.exp().prod() ** (1 / losses.numel()),

@@ -3,6 +3,7 @@
 import torch
 
 from utils.check.cases import Cases
+from utils.check.compare import same
 from utils.check.engine import Exercise
 
 
@@ -35,26 +36,9 @@ def _with_store(answer):
     return appended
 
 
-def _made(begins=lambda s, n, T: n, size=2, along=2, held=lambda s, n, new: n + new.shape[2]):
-    """The function with another begin, length or dimension of the slice that is written, or another result."""
-
-    def answer(store, length, new):
-        start = begins(store, length, new.shape[2])
-        end = start + new.shape[size] if size is not None else None
-        store[(slice(None),) * along + (slice(start, end),)] = new
-        return held(store, length, new)
-
-    return answer
-
-
-def _one_token(store, length, new):
-    store[:, :, length] = new
-    return length + 1
-
-
-def _first_only(store, length, new):
-    store[:, :, length] = new[:, :, 0]
-    return length + new.shape[2]
+def _append(store, length, new, held=lambda s, n, new: n + new.shape[2]):
+    store[:, :, length : length + new.shape[2]] = new
+    return held(store, length, new)
 
 
 EXERCISE = Exercise(
@@ -62,35 +46,22 @@ EXERCISE = Exercise(
     "Appending 7 makes it 5, 6, 7, 0, and the result is 3.",
     probe=Cases(
         _cases,
-        right=_made(),
+        right=_append,
         view=_with_store,
         results=("the number of tokens held now", "the store"),
-        mistakes={
-            "the new tokens are written elsewhere; counted from 0, the first free one of the store is `length`.": (
-                _made(lambda s, n, T: 0),
-                _made(lambda s, n, T: n - 1),
-                _made(lambda s, n, T: n + 1),
-                _made(lambda s, n, T: s.shape[2] - T),
+        signs={
+            "the store is not right: the new tokens stand from `length` on, all of them, and the rest is as it was.": (
+                lambda result, want: same(result[0], want[0]) and not same(result[1], want[1])
             ),
+        },
+        mistakes={
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (
                 lambda s, n, new: n + new.shape[2]
             ),
             "the store is right and the number is not: those held before count, and each of the new ones.": tuple(
-                _made(held=held)
-                for held in (
-                    *(lambda s, n, new: n, lambda s, n, new: n + 1),
-                    *(lambda s, n, new: new.shape[2], lambda s, n, new: s.shape[2]),
-                )
+                lambda *case, held=held: _append(*case, held)
+                for held in (lambda s, n, new: n + 1, lambda s, n, new: s.shape[2], lambda s, n, new: n + len(new))
             ),
-            "another dimension is counted, or cut; tokens lie along the third of the four.": (
-                *(_made(size=d, held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
-                *(_made(held=lambda s, n, new, d=d: n + new.shape[d]) for d in (0, 1, 3)),
-                *(_made(along=d) for d in (0, 1, 3)),
-            ),
-            "only the room of one token is written; `new` may hold several, and each has its own.": (
-                *(_one_token, _first_only),
-            ),
-            "the slice has no end, so it is as long as the room left; it is as long as `new`.": _made(size=None),
         },
     ),
     meaning="room is taken once and filled from the left, so a step writes only what is new.",

@@ -24,17 +24,6 @@ EXERCISE = Exercise(
         signs={
             "the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats,
         },
-        mistakes={
-            "they start one too high, or too low: positions count from 0, so the cache holds 0 to length - 1.": (
-                *(lambda n, T: _positions(n + 1, T), lambda n, T: _positions(n - 1, T)),
-            ),
-            "all new tokens get the same position.": (
-                *(lambda n, T: torch.full((T,), n), lambda n, T: torch.full((T,), n + 1)),
-            ),
-            "this is the last position alone; each new token has one.": lambda n, T: torch.tensor([n + T - 1]),
-            "these are all positions; only those of the new tokens are wanted.": lambda n, T: torch.arange(n + T),
-            "`arange` stops before its second argument, which is no number of tokens.": lambda n, T: torch.arange(n, T),
-        },
     ),
     meaning="a token's position is how many tokens came before it, whether they are read again or kept in a cache.",
     hints=(

@@ -35,13 +35,6 @@ EXERCISE = Exercise(
         _cases,
         right=_attend,
         mistakes={
-            "only the first key is seen: a causal mask lines up with the first token, and this query is the last.": (
-                lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
-            ),
-            "the keys and the values are exchanged.": lambda q, k, v: _attend(q, v, k),
-            "the newest token does not see itself; its own key and value are the last ones, and count.": (
-                lambda q, k, v: _attend(q, k[:, :, :-1], v[:, :, :-1])
-            ),
             "this is the value of the best key alone; the softmax weighs all values.": _but(
                 softmax=lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).float()
             ),

@@ -29,18 +29,6 @@ EXERCISE = Exercise(
             (2, 10, 3, 5, 1),
         ],
         right=_TERMS.count,
-        mistakes={
-            "queries are not kept, only keys and values.": lambda *sizes: 3 * math.prod(sizes),
-            "the number of tokens is squared, as in the attention weights; those are not kept.": (
-                lambda L, d, n, B, b: 2 * L * d * n * n * B * b,
-                lambda L, d, n, B, b: 2 * L * n * n * B * b,
-            ),
-            "4 bytes, or 2, are taken for every number; bytes_per_number says how many.": (
-                lambda L, d, n, B, b: 2 * L * d * n * B * 4,
-                lambda L, d, n, B, b: 2 * L * d * n * B * 2,
-            ),
-            "the sizes are added; they multiply.": (lambda *sizes: sum(sizes), lambda *sizes: 2 * sum(sizes)),
-        },
         terms=_TERMS,
     ),
     meaning="the cache grows with every token of every sequence, so in long contexts it outgrows the weights.",

@@ -15,23 +15,14 @@ def _cases():
 
 
 def _divided(width, heads):
-    return lambda config: config[width] // config[heads]
+    return lambda config: config.get("head_dim") or config[width] // config[heads]
 
 
 _gpt2, _llama = _divided("n_embd", "n_head"), _divided("hidden_size", "num_attention_heads")
 
 
-def _quotient(config, gpt2=_gpt2, llama=_llama):
-    return gpt2(config) if "n_embd" in config else llama(config)
-
-
-def _head_size(config, quotient=_quotient):
-    return quotient(config) if config.get("head_dim") is None else config["head_dim"]
-
-
-def _after(quotient):
-    """A quotient that is made where `head_dim` says nothing."""
-    return lambda config: _head_size(config, quotient)
+def _head_size(config, llama=_llama):
+    return _gpt2(config) if "n_embd" in config else llama(config)
 
 
 EXERCISE = Exercise(
@@ -41,33 +32,15 @@ EXERCISE = Exercise(
         _cases,
         right=_head_size,
         mistakes={
-            "`head_dim` does not count here; where a file gives it, that number holds, whosever names it uses.": (
-                _quotient,
-                lambda c: _quotient(c) if "n_embd" in c else _head_size(c),
-                lambda c: _head_size(c) if "n_embd" in c else _quotient(c),
-            ),
-            "`head_dim` may be missing, or null: `config.get` gives None for both, and the width is divided then.": (
-                lambda c: c["head_dim"] if "head_dim" in c else _quotient(c),
-                lambda c: _quotient(c) if c["head_dim"] is None else c["head_dim"],
-                lambda c: c["head_dim"],
-                lambda c: c.get("head_dim"),
-            ),
             "one kind of file is not understood: GPT-2's says `n_embd` and `n_head`, Llama's `hidden_size` and "
             "`num_attention_heads`, and `model_type` may be missing.": (
-                *(_gpt2, _llama, _after(_gpt2), _after(_llama)),
-                _after(lambda c: _gpt2(c) if c.get("model_type") == "gpt2" else _llama(c)),
-                lambda c: _gpt2(c) if c["model_type"] == "gpt2" else _head_size(c),
-                _after(lambda c: _llama(c) if c.get("model_type") == "llama" else _gpt2(c)),
+                *(_gpt2, _llama, lambda c: _gpt2(c) if c["model_type"] == "gpt2" else _llama(c)),
+                lambda c: _gpt2(c) if c.get("model_type") == "gpt2" else _llama(c),
+                lambda c: _llama(c) if c.get("model_type") == "llama" else _gpt2(c),
             ),
-            "it is divided by the layers, or the key-value heads; the width is shared out among the heads that ask.": (
-                _after(
-                    lambda c: _quotient(c, _divided("n_embd", "n_layer"), _divided("hidden_size", "num_hidden_layers"))
-                ),
-                _after(lambda c: _quotient(c, _divided("n_embd", "n_layer"))),
-                _after(lambda c: _quotient(c, llama=_divided("hidden_size", "num_key_value_heads"))),
-                _after(lambda c: _quotient(c, llama=lambda c: c["hidden_size"] // c.get("num_key_value_heads", 3))),
+            "it is divided by the key-value heads; the width is shared out among the heads that ask.": (
+                lambda c: _head_size(c, _divided("hidden_size", "num_key_value_heads"))
             ),
-            "this is the whole width d; the heads share it.": _after(lambda c: c.get("n_embd", c.get("hidden_size"))),
         },
     ),
     meaning="two families of files say the same in other words, and a width that is given beats one that is computed.",

@@ -22,26 +22,7 @@ EXERCISE = Exercise(
         _cases,
         right=_mlp_width,
         mistakes={
-            "`n_inner` may be missing, or null: `config.get` gives None for both, which stands for the usual width.": (
-                lambda c: c["n_inner"] or _mlp_width(c),
-                lambda c: c.get("n_inner", 4 * c["n_embd"]),
-                *(lambda c: c.get("n_inner"), lambda c: c["n_inner"], lambda c: c.get("n_inner") or 0),
-            ),
-            "`n_inner` is given here and does not count; where a file gives it, that number holds.": (
-                lambda c: 4 * c["n_embd"]
-            ),
-            "the usual width of the MLP is another multiple of `n_embd`, that of the stream.": (
-                *(lambda c: _mlp_width(c, 3), lambda c: _mlp_width(c, 1)),
-            ),
-            "`n_inner` is multiplied as well; it is the width already.": (
-                *(lambda c: 4 * (c.get("n_inner") or c["n_embd"]), lambda c: (c.get("n_inner") or 4) * c["n_embd"]),
-                lambda c: 4 * c.get("n_inner", c["n_embd"]),
-            ),
             "`x is not None or y` gives True, and not x.": lambda c: c.get("n_inner") is not None or 4 * c["n_embd"],
-            "`hidden_size` is Llama's; GPT-2 says `n_embd`.": lambda c: c.get("n_inner") or 4 * c["hidden_size"],
-            "these are the parameters of the MLP; its width is wanted.": (
-                lambda c: 2 * c["n_embd"] * _mlp_width(c) + _mlp_width(c) + c["n_embd"]
-            ),
         },
     ),
     meaning="null is a value that says *the usual*, and a reader has to know what is usual.",

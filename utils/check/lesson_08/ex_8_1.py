@@ -3,7 +3,6 @@
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
 from utils.check.terms import Terms
-from utils.counting import gpt_params
 
 _TERMS = Terms(
     lambda V, d, L: {
@@ -21,22 +20,6 @@ EXERCISE = Exercise(
     probe=Cases(
         lambda: [(3, 2, 1), (5, 2, 3), (7, 3, 2), (200, 64, 2), (50_257, 768, 12)],
         right=_flops,
-        mistakes={
-            "this is how many numbers the matrices hold; each is multiplied and added, two operations.": (
-                lambda V, d, L: _flops(V, d, L) // 2
-            ),
-            "the look-up is counted as well; it picks a row and costs none, the scores at the end do.": (
-                lambda V, d, L: _flops(V, d, L) + 2 * V * d
-            ),
-            "this is a token of training, or its backward pass; the forward pass alone is a third of it, or half.": (
-                *(lambda V, d, L: 3 * _flops(V, d, L), lambda V, d, L: 2 * _flops(V, d, L)),
-            ),
-            "every parameter is counted; the position table, biases and layer norms are no matrices here.": tuple(
-                lambda V, d, L, n=n: 2 * gpt_params(V, n, d, L) for n in (32, 1024)
-            ),
-            "a block has 12 times the *square* of d; yours has 12 d.": lambda V, d, L: 2 * (12 * L * d + V * d),
-            "blocks and head are multiplied; they follow each other, so add.": lambda V, d, L: 24 * L * V * d**3,
-        },
         terms=_TERMS,
     ),
     meaning="each number of a matrix works twice for each token; the head works even where it costs no memory.",

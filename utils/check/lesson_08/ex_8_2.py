@@ -9,24 +9,11 @@ from utils.check.terms import Terms
 DAY = 24 * 60 * 60  # seconds
 
 
-def _days(N, D, speed, gpus=1, operations=6):
-    return operations * N * D / speed / gpus / DAY
+def _days(N, D, speed, gpus=1):
+    return 6 * N * D / speed / gpus / DAY
 
 
-def work_and_speed(result) -> dict:
-    """Diagnosis -> mistakes in the rule's 6, the tokens, the unit of speed, for result(N, D, speed, …, operations)."""
-    return {
-        "training costs 6 N for each token: 2 N forward, 4 N backward, each multiplication with an addition.": tuple(
-            lambda *case, k=k: result(*case, operations=k) for k in (2, 3, 4)
-        ),
-        "the tokens are taken for 20 for each parameter; their number is given.": (
-            lambda N, D, *case: result(N, 20 * N, *case)
-        ),
-        "the speed is multiplied or divided by 1e9, 1e12 or 1e15; work and speed are in FLOPs, so leave it.": tuple(
-            lambda N, D, speed, *case, by=by: result(N, D, speed * by, *case)
-            for by in (1e9, 1e12, 1e15, 1e-9, 1e-12, 1e-15)
-        ),
-    }
+SIX = "training costs 6 N for each token: 2 N forward, 4 N backward, each multiplication with an addition."
 
 
 EXERCISE = Exercise(
@@ -34,15 +21,7 @@ EXERCISE = Exercise(
     probe=Cases(
         lambda: [(86_400, 10, 6), (86_400, 10, 6, 4), (1e9, 2e9, 1e14, 3), (174.6e9, 300e9, 28e12, 1_000)],
         right=_days,
-        mistakes=work_and_speed(_days)
-        | {
-            "it is divided by other seconds; a day has 24 times 60 times 60 seconds.": tuple(
-                lambda *case, by=by: _days(*case) * by for by in (24, 24 * 60, 60, 24 / 60)
-            ),
-            "`/ 24 * 60 * 60` divides by the first number and then multiplies: put what divides in brackets.": (
-                lambda *case: _days(*case) * DAY / 24 * 60 * 60
-            ),
-        },
+        mistakes={SIX: tuple(lambda *case, k=k: _days(*case) * k / 6 for k in (2, 3, 4))},
         terms=Terms(
             lambda N, D, speed, gpus=1: {
                 "the 6 operations for each parameter and token": 6,

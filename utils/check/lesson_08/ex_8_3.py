@@ -4,12 +4,12 @@ import math
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
-from utils.check.lesson_08.ex_8_2 import work_and_speed
+from utils.check.lesson_08.ex_8_2 import SIX
 from utils.check.terms import Terms
 
 
-def _price(N, D, speed, per_hour, operations=6):
-    return operations * N * D / speed / 3600 * per_hour
+def _price(N, D, speed, per_hour):
+    return 6 * N * D / speed / 3600 * per_hour
 
 
 EXERCISE = Exercise(
@@ -17,12 +17,7 @@ EXERCISE = Exercise(
     probe=Cases(
         lambda: [(3_600, 10, 6, 2), (1e6, 1e6, 1e12, 0.2), (1.558e9, 10e9, 150e12, 2.0), (174.6e9, 300e9, 28e12, 1.5)],
         right=_price,
-        mistakes=work_and_speed(_price)
-        | {
-            "every minute or day is paid with the price of an hour; an hour has 3,600 seconds.": tuple(
-                lambda *case, by=by: _price(*case) * by for by in (60, 1 / 24)
-            ),
-        },
+        mistakes={SIX: tuple(lambda *case, k=k: _price(*case) * k / 6 for k in (2, 3, 4))},
         terms=Terms(
             lambda N, D, speed, per_hour: {
                 "the 6 operations for each parameter and token": 6,

@@ -11,40 +11,11 @@ def _best(flops, ratio=20):
     return N, ratio * N
 
 
-def _of_size(*sizes):
-    """Mistakes in the size N of (C, r), each with the tokens from the ratio and from what the budget leaves."""
-    return tuple(
-        lambda C, r=20, size=size, tokens=tokens: (size(C, r), tokens(C, size(C, r), r))
-        for size in sizes
-        for tokens in (lambda C, N, r: r * N, lambda C, N, r: C / (6 * N))
-    )
-
-
 EXERCISE = Exercise(
     target="An example: 750 FLOPs at 5 tokens per parameter give (5, 25): 6 times 5 times 25 is 750.",
     probe=Cases(
         lambda: [(480, 5), (12_000,), (600, 1), (192, 0.5), (5.76e23,), (3.14e23, 1.7)],
         right=_best,
-        mistakes={
-            "the root is missing: with D put in, the budget holds N times N.": _of_size(lambda C, r: C / (6 * r)),
-            "the root is taken of a part alone: `**` binds more strongly than `/`, so put the whole quotient in "
-            "brackets.": _of_size(
-                lambda C, r: C / math.sqrt(6 * r),
-                lambda C, r: math.sqrt(C) / (6 * r),
-                lambda C, r: math.sqrt(C / 6) / r,
-            ),
-            "the budget is shared out as if N and D were added; in the rule they multiply.": _of_size(
-                lambda C, r: C / (6 * (r + 1))
-            ),
-            "this is for 20 tokens per parameter, in part or all of it, whatever `tokens_per_param` says.": (
-                lambda C, r=20: _best(C),
-                lambda C, r=20: (_best(C)[0], r * _best(C)[0]),
-                lambda C, r=20: (_best(C, r)[0], 20 * _best(C, r)[0]),
-            ),
-            "the size is right; each parameter wants `tokens_per_param` tokens, so multiply.": (
-                *(lambda C, r=20: (_best(C, r)[0], _best(C, r)[0]), lambda C, r=20: (_best(C, r)[0], r)),
-            ),
-        },
         results=("the parameters", "the tokens"),
     ),
     meaning="size and tokens both grow with the root of the budget: 100 times the work buys 10 times of each.",

@@ -8,29 +8,28 @@ import ast
 import copy
 import inspect
 import textwrap
-import time
 
 from utils.check.calling import Nearly
 from utils.check.repair.changes import changes
-from utils.check.repair.limits import NAME, Stopped, limits
+from utils.check.repair.limits import NAME, Clock, Stopped, limits
 from utils.check.source import VALUES, plain
 
-SECONDS = 2.0  # for the whole search
+SECONDS = 1.6  # of work, for the whole search
 
 
-def hint_at_change(probe, answers) -> str:
+def hint_at_change(probe, answers, share=1.0) -> str:
     """A line of a verdict on where one small change makes the answers right; "" if none is found.
 
-    probe: raises Wrong for wrong answers. answers: the student's functions, of which one is changed. Nothing outside
-    of the changed copies is touched, and what they print is dropped.
+    probe: raises Wrong for wrong answers. answers: the student's functions, of which one is changed. share: of
+    the time that a search has. Nothing outside of the changed copies is touched, and what they print is dropped.
     """
-    end = time.perf_counter() + SECONDS
+    clock = Clock(share * SECONDS)
     for place, answer in enumerate(answers):
-        found, far = {}, 1
-        for how_far, line, what, changed in _programs(answer, end):
+        found, far = {}, 2
+        for how_far, line, what, changed in _programs(answer, clock):
             if how_far > far or len(found) == 2:
                 break
-            if _passes(probe, (*answers[:place], changed, *answers[place + 1 :]), end):
+            if _passes(probe, (*answers[:place], changed, *answers[place + 1 :]), clock):
                 found.setdefault(line, what)
                 far = how_far
         if found:
@@ -40,14 +39,14 @@ def hint_at_change(probe, answers) -> str:
     return ""
 
 
-def _programs(answer, end):
+def _programs(answer, clock):
     """What `changes` yields of a function, each change made a function, as long as there is time."""
     try:
         tree, space = _parsed(answer)
     except Exception:  # no source to be had, or none that stands alone
         return
     for how_far, line, what, changed in changes(tree):
-        if time.perf_counter() > end:
+        if clock.is_over():
             return
         made = dict(space)
         try:
@@ -78,10 +77,10 @@ def _line(answer, number):
     return inspect.getsource(plain(answer)).splitlines()[number - 1].strip()
 
 
-def _passes(probe, answers, end):
+def _passes(probe, answers, clock):
     agrees = getattr(probe, "agrees", None)
     try:
-        with limits(end):
+        with limits(clock):
             if agrees is not None and not agrees(*answers):
                 return False
             probe(*answers)

@@ -4,6 +4,7 @@ Rules as in values.py. None calls a function that the source does not call, but 
 """
 
 import ast
+import copy
 import itertools
 
 from utils.check.repair.nodes import called, exchanged, expression, is_read, says, with_fields
@@ -13,15 +14,27 @@ from utils.check.repair.values import DIMENSIONS
 MORE = (
     *(".T", ".mT", ".log()", ".exp()", ".softmax(-1)", ".sum(-1)", ".sum()", ".mean()", ".cumsum(-1)", ".sqrt()"),
     *(".abs()", ".float()", ".long()", ".bool()", ".item()", ".clone()", ".detach()", ".flatten()"),
-    *("[-1]", "[0]", "[:, -1]", "[..., None]", "[None]"),
+    *("[-1]", "[0]", "[:, -1]", "[:, 0]", "[..., None]", "[None]", "[..., -1]", ".transpose(0, 1)", ".transpose(1, 2)"),
 )
 ALIKE = [  # methods that are taken for one another
-    *({"sum", "mean"}, {"max", "min"}, {"amax", "amin"}, {"argmax", "argmin"}, {"tril", "triu"}, {"exp", "log"}),
+    *(
+        {"sum", "mean", "median"},
+        {"max", "min"},
+        {"amax", "amin"},
+        {"argmax", "argmin"},
+        {"tril", "triu"},
+        {"exp", "log"},
+    ),
     *({"softmax", "log_softmax", "sigmoid"}, {"cumsum", "cumprod"}, {"floor", "ceil", "round"}, {"gt", "ge"}),
     *({"lt", "le"}, {"view", "reshape"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"log", "log2", "log10"}),
     *({"sqrt", "square"}, {"repeat", "repeat_interleave"}, {"stack", "cat"}),
 ]
+MODULES = ("torch", "np", "numpy", "math", "F", "nn")
+FLAGS = {"descending": ("sort", "argsort"), "stable": ("sort", "argsort"), "largest": ("topk",)}
 BUILT_IN = {"max": "min", "min": "max", "any": "all", "all": "any"}
+ALONG = {
+    *("cat", "stack", "softmax", "log_softmax", "flip", "sort", "argsort", "topk", "diff", "unbind", "chunk", "split")
+}
 KEEPS = {*("sum", "mean", "prod", "norm", "var", "std"), *("max", "min", "amax", "amin", "argmax", "argmin")}
 
 
@@ -57,6 +70,34 @@ def calls(node, parent, names):
         yield f"which of the two `{name}` is asked of", turned
 
 
+def wrappers(node, parent, names):
+    """A function of one input that is applied too early or too late: around a part of its input, or around more."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or called(node) in ("range", "print"):
+        return
+    if isinstance(node.func, ast.Name) and called(node) in names:
+        what = f"what `{called(node)}` is applied to"
+        for part in ast.walk(node.args[0]):
+            if part is not node.args[0] and is_read(part, None) and isinstance(part, (ast.Name, ast.Call)):
+                yield what, _with_part(node.args[0], part, with_fields(node, args=[part]))
+        for part in ast.walk(node.args[0]):
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and len(part.args) == 1:
+                inner = with_fields(node, args=part.args)
+                yield what, _with_part(node.args[0], part, with_fields(part, args=[inner]))
+
+
+def _with_part(node, part, new):
+    """A copy of an expression with another part."""
+    if node is part:
+        return new
+    twin = copy.copy(node)
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            setattr(twin, name, _with_part(value, part, new))
+        elif isinstance(value, list):
+            setattr(twin, name, [_with_part(each, part, new) if isinstance(each, ast.AST) else each for each in value])
+    return twin
+
+
 def slices(node, parent, names):
     """A slice's bounds, a subscript too many, the order of two."""
     if isinstance(node, ast.Slice):
@@ -71,13 +112,15 @@ def slices(node, parent, names):
             others += [(ast.Constant(1), None), (None, ast.Constant(-1))]
         for lower, upper in others:
             yield f"the slice `{ast.unparse(node)}`", with_fields(node, lower=lower, upper=upper)
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        yield f"the brackets behind {says(node.value)}", node.value
+    if isinstance(node, ast.Subscript):
         inner = node.slice
+        if isinstance(node.ctx, ast.Load):
+            yield f"the brackets behind {says(node.value)}", node.value
         if isinstance(node.value, ast.Subscript):
             first = with_fields(node.value, slice=inner)
             yield f"the order of the brackets in {says(node)}", with_fields(node, value=first, slice=node.value.slice)
         others = [ast.Tuple([more, inner], ast.Load()) for more in (ast.Slice(), ast.Constant(...))]
+        others += [] if isinstance(inner, (ast.Slice, ast.Tuple)) else [ast.Slice(None, inner), ast.Slice(inner, None)]
         if isinstance(inner, ast.Tuple):
             lists = *(inner.elts[:at] + inner.elts[at + 1 :] for at in range(len(inner.elts))), inner.elts[::-1]
             others = [each[0] if len(each) == 1 else with_fields(inner, elts=each) for each in lists]
@@ -86,11 +129,17 @@ def slices(node, parent, names):
 
 
 def other_names(node, parent, names):
-    """Another name that is in scope, or two of them in another order."""
-    if isinstance(node, ast.Tuple) and isinstance(parent, (ast.Assign, ast.Return)):
+    """Another name that is in scope, also in place of a number, or two of them in another order."""
+    if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Load):
         for pair in itertools.combinations(range(len(node.elts)), 2):
             yield f"the order in {says(node)}", with_fields(node, elts=exchanged(node.elts, *pair))
-    if isinstance(node, ast.Name) and is_read(node, parent) and node.id in names:
+    if (
+        isinstance(node, ast.Constant)
+        and type(node.value) in (int, float)
+        and isinstance(parent, (ast.BinOp, ast.Call))
+    ):
+        yield from ((f"the number {node.value}", ast.Name(name, ast.Load())) for name in names)
+    if isinstance(node, ast.Name) and is_read(node, parent) and node.id not in MODULES:
         for other in names:
             if other != node.id:
                 yield f"the name `{node.id}`", with_fields(node, id=other)
@@ -108,6 +157,12 @@ def keywords(node, parent, names):
         rest = node.keywords[:place] + node.keywords[place + 1 :]
         yield f"the `{keyword.arg}` of `{name}`", with_fields(node, keywords=rest)
     have = {keyword.arg for keyword in node.keywords}
+    for flag in (flag for flag, of in FLAGS.items() if name in of and flag not in have):
+        more = ast.keyword(flag, ast.Constant(flag != "largest"))
+        yield f"which way, and by which rule, `{name}` sorts", with_fields(node, keywords=[*node.keywords, more])
+    for dim in (-1, 0, 1) if name in ALONG and not have & set(DIMENSIONS) else ():
+        axis = ast.keyword("dim", ast.Constant(dim))
+        yield f"the dimension of `{name}`", with_fields(node, keywords=[*node.keywords, axis])
     if name in KEEPS and not have & {"keepdim", "keepdims"}:
         keep = ast.keyword("keepdim", ast.Constant(True))
         yield f"the dimensions that `{name}` leaves", with_fields(node, keywords=[*node.keywords, keep])

@@ -40,7 +40,23 @@ def numbers(node, parent, names):
         what = "the dimension" if axis else f"the number in the brackets of `{called(parent)}`"
     if isinstance(parent, ast.UnaryOp) and value in (1, 2):
         what = f"the number -{value}, a dimension or a count"
-    near = [value + 1, value - 1, -value, 0, 1, -1, -2, 2 * value, value / 2, 2, 3, 4, value * 10, value / 10]
+    near = [
+        value + 1,
+        value - 1,
+        -value,
+        0,
+        1,
+        -1,
+        -2,
+        2 * value,
+        value // 2,
+        value / 2,
+        2,
+        3,
+        4,
+        value * 10,
+        value / 10,
+    ]
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and value:
         near.append(1 / value)
     if isinstance(value, float):
@@ -122,6 +138,9 @@ def brackets(node, parent, names):
             yield what, with_fields(right, left=with_fields(node, right=right.left))
         if isinstance(node.op, (ast.Add, ast.Sub)):
             yield from ((what, factored) for factored in _factored(node))
+        if isinstance(left, ast.BinOp) and isinstance(left.right, ast.BinOp):  # `a / d ** 1 / 2`
+            deep = left.right
+            yield what, with_fields(left, right=with_fields(deep, right=with_fields(node, left=deep.right)))
         if isinstance(left, ast.UnaryOp) and isinstance(node.op, ast.Pow):
             yield what, with_fields(left, operand=with_fields(node, left=left.operand))
         for inner, field in ((left, "left"), (right, "right")):
@@ -153,7 +172,9 @@ def _splits(product):
 
 def factors(node, parent, names):
     """A factor or a term that is missing."""
-    if not isinstance(node, (ast.Name, ast.BinOp)) or not isinstance(parent, (ast.BinOp, ast.Return)):
+    if not isinstance(node, (ast.Name, ast.BinOp, ast.Call)) or not isinstance(
+        parent, (ast.BinOp, ast.Return, ast.Assign)
+    ):
         return
     if is_read(node, parent):
         beside = [ast.Name(name, ast.Load()) for name in names]
