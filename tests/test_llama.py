@@ -6,8 +6,7 @@ import random
 
 import pytest
 import torch
-from transformers import LlamaConfig as HFConfig
-from transformers import LlamaForCausalLM
+from llama_twin import twin
 
 from utils.checkpoint import load_model, save_model
 from utils.counting import ROWS, ledger, meta_model
@@ -20,11 +19,6 @@ from utils.training import train
 TINY = LlamaConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4, n_kv_head=2, n_inner=172)
 # SmolLM2-135M's config.json
 SMOL = LlamaConfig(49_152, 8_192, 576, 30, 9, 3, 1_536, rope_theta=100_000.0)
-# the course's names and Hugging Face's
-NAMES = {
-    "wte": "model.embed_tokens", "h.": "model.layers.", "ln_1": "input_layernorm", "attn": "self_attn",
-    "ln_2": "post_attention_layernorm", "ln_f": "model.norm",
-}  # fmt: skip
 
 
 def random_config(seed):
@@ -46,25 +40,6 @@ def loud(config, seed=0):
         for parameter in model.parameters():
             parameter.normal_(1.0 if parameter.ndim == 1 else 0.0, 0.4)
     return model
-
-
-def twin(model):
-    """transformers' Llama with the same numbers."""
-    c = model.config
-    config = HFConfig(
-        vocab_size=c.vocab_size, max_position_embeddings=c.n_ctx, hidden_size=c.n_embd, num_hidden_layers=c.n_layer,
-        num_attention_heads=c.n_head, num_key_value_heads=c.n_kv_head, intermediate_size=c.n_inner,
-        tie_word_embeddings=c.tied, rms_norm_eps=c.rms_norm_eps, attn_implementation="eager",
-        rope_parameters={"rope_type": "default", "rope_theta": c.rope_theta},
-        bos_token_id=None, eos_token_id=None, pad_token_id=None,
-    )  # fmt: skip
-    other, state = LlamaForCausalLM(config).eval(), {}
-    for name, tensor in model.state_dict().items():
-        for ours, theirs in NAMES.items():
-            name = name.replace(ours, theirs)
-        state[name] = tensor
-    other.load_state_dict(state)
-    return other
 
 
 @pytest.mark.parametrize("seed", range(30))

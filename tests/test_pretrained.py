@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from utils.experiments.recipes import LOSSES, toy_stories
-from utils.pretrained import DATA, STAGES, load_names_gpt, load_toy_gpt
+from utils.pretrained import DATA, STAGES, load_names_gpt, load_toy_gpt, load_toy_llama
 from utils.sampling import generate
 from utils.text import names
 from utils.toy_language import ToyLanguage
@@ -82,6 +82,7 @@ def test_the_written_losses_are_those_of_the_shipped_weights():
     rows = names().rows(names().valid)
     found = {
         "toy_gpt": losses(load_toy_gpt(), toy_stories()[1]).mean().item(),
+        "toy_llama": losses(load_toy_llama(), toy_stories()[1]).mean().item(),
         "names_gpt": (losses(load_names_gpt(), rows).sum() / (rows[:, 1:] != -100).sum()).item(),
     }
     assert found == pytest.approx(written, abs=1e-3)
@@ -101,7 +102,7 @@ def test_the_names_model_is_made_for_the_names():
 
 
 def test_files_are_small_and_none_is_left_over():
-    assert {path.stem for path in FILES} == {"names_gpt", *(f"toy_gpt_{stage}" for stage in STAGES[1:])}
+    assert {path.stem for path in FILES} == {"names_gpt", "toy_llama", *(f"toy_gpt_{stage}" for stage in STAGES[1:])}
     assert all(path.stat().st_size <= 500_000 for path in Path(DATA).rglob("*.*"))
 
 

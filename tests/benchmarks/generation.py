@@ -1,4 +1,4 @@
-"""Tokens per second of generation, ours beside transformers' GPT-2: `python tests/benchmarks/generation.py`.
+"""Tokens per second of generation, ours beside transformers': `python tests/benchmarks/generation.py`.
 
 The naive loop, `generate` without and with its cache, transformers' own cached `generate`, and the limit that memory
 sets, take turns in one run, so that a busy moment hits all. The limit: every weight is read once for each token, as
@@ -12,6 +12,8 @@ import datetime
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -20,13 +22,19 @@ import torch.nn.functional as F
 import transformers
 from training_step import SHAPES, theirs
 
-from utils.counting import GPT2_FAMILY
+from utils.counting import GPT2_FAMILY, ledger
+from utils.environment import ROOT
+from utils.llama import Llama
 from utils.model import GPT, KVCache
+from utils.pretrained import load_smollm
 from utils.sampling import draw, generate, next_token_probs
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from llama_twin import twin
 
 GPT2_SMALL = GPT2_FAMILY["GPT-2 small"]
 # new tokens and turns; the small models fill their context
-RUNS = {"course model": (31, 40), "letters": (127, 20), "GPT-2 small": (12, 8)}
+RUNS = {"course model": (31, 40), "letters": (127, 20), "GPT-2 small": (12, 8), "SmolLM2": (12, 8)}
 LENGTHS, GROWTH_TURNS = (10, 1000), 2
 PATIENCE = 20  # seconds
 
@@ -40,9 +48,9 @@ def naive(model, ids, new):
     return ids
 
 
-def transformers_loop(config):
+def transformers_loop(model):
     """-> their `generate` with its cache, sampling from all tokens as ours does, and the attention it uses."""
-    other = theirs(config).eval()
+    other = twin(model, "sdpa") if isinstance(model, Llama) else theirs(model.config).eval()
     other.generation_config.eos_token_id = None  # neither side looks for an end
 
     def run(ids, new):
@@ -55,8 +63,8 @@ def transformers_loop(config):
 
 def weights_read(model):
     """How many weights one new token needs: all but the position table, and one row of the token table if untied."""
-    tables = [model.wpe.weight] + ([] if model.config.tied else [model.wte.weight])
-    return sum(p.numel() for p in model.parameters()) - sum(table.numel() for table in tables)
+    rows = ledger(model)
+    return sum(rows.values()) - rows["position table"] - (0 if model.config.tied else rows["token table"])
 
 
 def products(model):
@@ -114,13 +122,13 @@ def typical(runs, turns):
     return {name: statistics.median(turn[name] for turn in times[1:]) for name in runs}
 
 
-def speeds(shape, config):
-    """Print one shape's rows."""
-    new, turns = RUNS[shape]
-    model, ids = GPT(config).eval(), torch.zeros(1, 1, dtype=torch.int64)
-    their_generate, attention = transformers_loop(config)
+def speeds(shape, model):
+    """Print one model's rows."""
+    (new, turns), config, ids = RUNS[shape], model.config, torch.zeros(1, 1, dtype=torch.int64)
+    their_generate, attention = transformers_loop(model)
     matrix = torch.rand(weights_read(model) // config.n_embd, config.n_embd)
-    vector, own_products, hand = torch.rand(config.n_embd), products(model), by_hand(model)
+    vector, own_products = torch.rand(config.n_embd), products(model)
+    hand = None if isinstance(model, Llama) else by_hand(model)
     found = typical(
         {
             "naive loop": lambda: naive(model, ids, new),
@@ -129,8 +137,8 @@ def speeds(shape, config):
             f"transformers, {attention}": lambda: their_generate(ids, new),
             "limit of memory": lambda: [matrix.mv(vector) for _ in range(new)],
             "its products alone": lambda: [own_products() for _ in range(new)],
-            "by hand, no choice": torch.inference_mode()(lambda: [hand(0, at) for at in range(new)]),
-        },
+        }
+        | ({"by hand, no choice": torch.inference_mode()(lambda: [hand(0, at) for at in range(new)])} if hand else {}),
         turns,
     )
     ours, limit = found["generate, cache"], found["limit of memory"]
@@ -163,6 +171,20 @@ def growth():
         print(f"{name:<20}{row}{took[LENGTHS[1]] / took[LENGTHS[0]]:>8.2f}")
 
 
+def real_model():
+    """-> SmolLM2, after printing what it takes to load it in a process of its own; None where it is not installed."""
+    code = "import resource, time; start = time.perf_counter(); from utils.pretrained import load_smollm; "
+    code += "ready = time.perf_counter(); load_smollm(); took = time.perf_counter() - ready; "
+    code += "print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", cwd=ROOT, check=False)
+    if done.returncode:
+        print(f"SmolLM2       {done.stderr.strip().splitlines()[-1]}")
+        return None
+    took, peak = map(float, done.stdout.split())
+    print(f"{'SmolLM2':<14}loaded in {took:.1f} s, peak memory of the process {peak:.2f} GB")
+    return load_smollm()
+
+
 def processor():
     """The CPU's name, as far as the system tells it."""
     file = Path("/proc/cpuinfo")
@@ -188,7 +210,9 @@ def main():
     print("one sequence, float32, from one token, sampled at temperature 1; the median of several turns")
     print(f"\n{'model':<14}{'way':<20}{'tokens/s':>10}{'ms/token':>11}{'time : cached':>14}{'share of limit':>16}")
     for shape in options.shapes:
-        speeds(shape, {**SHAPES, "GPT-2 small": GPT2_SMALL}[shape])
+        model = real_model() if shape == "SmolLM2" else GPT({**SHAPES, "GPT-2 small": GPT2_SMALL}[shape]).eval()
+        if model is not None:
+            speeds(shape, model)
     if not options.no_growth:
         growth()
     print(f"\nload {load()} at the end")
