@@ -9,11 +9,14 @@ import torch
 from llama_twin import twin
 
 from utils.checkpoint import load_model, save_model
-from utils.counting import ROWS, ledger, meta_model
+from utils.counting import ROWS, conventions, ledger, meta_model
 from utils.inspection import attention_weights, lens, residual_stream
 from utils.llama import Llama, LlamaConfig, rotate, rotation
 from utils.model import GPT, GPTConfig, KVCache
+from utils.plots import model_map
+from utils.pretrained import save_gpt2
 from utils.sampling import generate
+from utils.scaling import matmul_flops
 from utils.training import train
 
 TINY = LlamaConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4, n_kv_head=2, n_inner=172)
@@ -163,3 +166,35 @@ def test_a_configuration_of_the_other_kind_is_refused():
             model(config)
     with pytest.raises(ValueError, match="made for"):
         Llama(TINY)(torch.zeros(1, 3, dtype=torch.int64), cache=KVCache(gpt))
+
+
+def test_what_is_gpt_2s_alone_is_refused_by_name(tmp_path):
+    refused = {
+        "model_map of a model": lambda: model_map(meta_model(TINY)),
+        "model_map": lambda: model_map(TINY),
+        "save_gpt2": lambda: save_gpt2(meta_model(TINY), tmp_path / "new"),
+        "conventions": lambda: conventions(TINY),
+        "matmul_flops": lambda: matmul_flops(TINY, 4),
+    }
+    for name, call in refused.items():
+        with pytest.raises(TypeError, match="LlamaConfig") as caught:
+            call()
+        assert "GPT" in str(caught.value), name
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_last_bit(tmp_path):
+    rows = torch.randint(200, (16, 9), generator=torch.Generator().manual_seed(5))
+    whole, stopped = (copy.deepcopy(loud(TINY)) for _ in range(2))
+
+    def stop(history):
+        if len(history.train_loss) == 5:
+            raise KeyboardInterrupt
+
+    options = {"steps": 8, "batch_size": 4, "valid_rows": rows, "valid_every": 4, "progress": False}
+    train(whole, rows, **options)
+    first = train(stopped, rows, watch=stop, checkpoint=tmp_path / "run", **options)
+    assert first.stopped
+    again = loud(TINY, seed=9)
+    train(again, rows, checkpoint=tmp_path / "run", **options)
+    assert all(torch.equal(a, b) for a, b in zip(whole.parameters(), again.parameters(), strict=True))

@@ -83,6 +83,7 @@ def conventions(cfg: GPTConfig) -> dict[str, int]:
     Two sources that disagree usually differ in convention. "12 L d^2" is the body's matrices alone, with d_ff = 4d
     (Kaplan et al. 2020 count so); "without both tables" is the blocks and the final layer norm.
     """
+    validate.instance("cfg", cfg, GPTConfig)
     rows = ledger(cfg)
     table, positions = rows["token table"], rows["position table"]
     total = sum(rows.values())

@@ -45,6 +45,7 @@ def _model(cfg_or_model):
     if isinstance(cfg_or_model, GPTConfig):
         return meta_model(cfg_or_model)
     validate.instance("cfg_or_model", cfg_or_model, GPT)
+    validate.instance("cfg_or_model.config", cfg_or_model.config, GPTConfig)  # a Llama has other boxes
     if not hasattr(cfg_or_model.lm_head, "weight"):
         kind = type(cfg_or_model.lm_head).__name__
         raise ValueError(f"the model's lm_head is of type {kind}, without weights; give a GPT with its own head.")

@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 
 from utils import validate
 from utils.files import at_home, not_there, replace_file
-from utils.model import GPT
+from utils.model import GPT, GPTConfig
 from utils.pretrained.hf_configs import ACTIVATION, config_from_hf
 from utils.pretrained.hf_files import SINGLE
 from utils.pretrained.hf_loading import HEAD, filled, folder_at
@@ -40,6 +40,7 @@ def save_gpt2(model: GPT, folder) -> None:
     once, numbers in the model's own precision. load_gpt2 gives the model back. Raises TypeError for another model.
     """
     validate.instance("model", model, GPT)
+    validate.instance("model.config", model.config, GPTConfig)
     folder = at_home(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"folder={str(folder)!r} is a file; give the path of a folder.")
