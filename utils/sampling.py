@@ -6,6 +6,7 @@ import torch
 
 from utils import validate
 from utils.cache import KVCache
+from utils.lookups import at_hand
 from utils.modes import in_mode
 from utils.unwrap import unwrapped
 
@@ -98,7 +99,8 @@ def generate(
     model = unwrapped(model)  # not compiled: each pass has another length
     _require_run(model, ids, max_new_tokens, generator, stop_token)
     validate.flag("use_cache", use_cache)
-    with in_mode(model, training=False), torch.inference_mode():  # no graph, and less bookkeeping for each tensor
+    # no graph, and less bookkeeping for each tensor
+    with in_mode(model, training=False), at_hand(model), torch.inference_mode():
         filters = temperature, top_k, top_p
         ids = _loop(model, ids.to(torch.int64), max_new_tokens, filters, generator, stop_token, use_cache)
     return ids.clone()  # made out here, so that it can be changed and trained on like any tensor
