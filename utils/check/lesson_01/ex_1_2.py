@@ -14,7 +14,11 @@ def _normal(*shape, seed):
 def _cases():
     table, wide = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), _normal(5, 4, seed=1)
     vectors = torch.tensor([[3.0, 1.0], [0.0, 1.0]])
-    return [(vectors[0], table), (vectors, table), *((_normal(*s, 4, seed=2), wide) for s in ((), (4,), (2, 3)))]
+    return [
+        (vectors[0], table),
+        (vectors, table),
+        *((_normal(*s, 4, seed=2), wide) for s in ((), (4,), (2, 3), (1,), (1, 3), (2, 1))),
+    ]
 
 
 def _score(x, table):

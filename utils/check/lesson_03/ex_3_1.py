@@ -22,7 +22,7 @@ def _parts(d):
 EXERCISE = Exercise(
     target="An example: a block of width 2 holds 74 numbers.",
     probe=Cases(
-        lambda: [(2,), (5,), (64,), (768,)],
+        lambda: [(2,), (5,), (64,), (768,), (100_003,)],
         right=Terms(_parts).count,
         mistakes={
             "these are the matrices; biases and layer norms are parameters too.": lambda d: 12 * d * d,

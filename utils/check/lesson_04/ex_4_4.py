@@ -16,6 +16,8 @@ def _cases():
         (torch.tensor([1.0, 3.0, 2.0, -1.0]), 2),
         (torch.tensor([2.0, 1.0, 2.0, 2.0]), 2),
         (torch.tensor([1.0, 3.0]), 2),
+        (torch.tensor([0.5, 1.0, 1.000001, 1.0]), 1),
+        (torch.tensor([[1.0, 1.0, 0.9999999]]), 2),
         (torch.tensor([[5.0, 4.0, 1.0, 2.0], [-5.0, -4.0, -1.0, -2.0]]), 2),
         (torch.randn(2, 3, 6, generator=generator), 4),
         (torch.randint(5, (2, 50), generator=generator).float(), 20),
