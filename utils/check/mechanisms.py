@@ -2,12 +2,14 @@
 
 import copy
 import dataclasses
+import math
 
 import numpy as np
 import torch
 
 from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
+from utils.check.others import in_other_terms
 from utils.check.places import right_places, where_wrong
 from utils.check.relations import relation
 from utils.check.source import data_read, inputs_read
@@ -60,7 +62,7 @@ def _pattern(run, seen):
         return found
     if named := " and ".join(f"`{name}`" for name in unused(run)):
         return f"your result does not change with {named}, and it should."
-    if found := right_for_some(run):
+    if found := in_other_terms(run) or right_for_some(run):
         return found
     if where := where_wrong(run, seen):
         return f"right except where {where}{'.' if seen in BARE else ': ' + seen}"
@@ -158,7 +160,7 @@ def right_for_some(run) -> str | None:
     right = [shape for shape, text in zip(shapes, seen, strict=True) if not text]
     wrong = [shape for shape, text in zip(shapes, seen, strict=True) if text]
     problem = next(text for text in seen if text).removesuffix(".") + "."
-    if not right:
+    if not right or all(math.prod(shape) == 1 for shape in right):
         return None
     if not {len(shape) for shape in right} & {len(shape) for shape in wrong}:
         return f"right for the shape {right[0]}, and not for {wrong[0]}: {problem}"

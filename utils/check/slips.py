@@ -35,6 +35,10 @@ def slip(answers, seen: str) -> str:
 def _slips(node, tree, seen, bound) -> Iterator[str]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         yield "`^` compares bits in Python and is no power; a power is written `**`"
+    if _is_halved_power(node):
+        yield "a power comes before a division: `** 1 / 2` is `(** 1) / 2`, and `** 0.5` is the root"
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "shape" and "not callable" in seen:
+        yield "`shape` is no function, but a tuple; its entries are read with square brackets"
     if _is_get_of_get(node) and "KeyError" in seen:
         yield "the second input of `.get` is computed first, whether it is needed or not"
     if isinstance(node, ast.Compare) and any(_is_null(part) for part in (node.left, *node.comparators)):
@@ -62,6 +66,12 @@ def _bound(tree):
     """The names that a function binds: its inputs, and what it assigns."""
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return stored | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+
+def _is_halved_power(node):
+    parts = [node.op, node.left, getattr(node.left, "op", None)] if isinstance(node, ast.BinOp) else [None] * 3
+    is_power = isinstance(parts[0], ast.Div) and isinstance(parts[2], ast.Pow)
+    return is_power and isinstance(exponent := parts[1].right, ast.Constant) and exponent.value in (1, -1)
 
 
 def _is_get_of_get(node):
