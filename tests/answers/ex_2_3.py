@@ -56,7 +56,7 @@ RIGHT = [
     lambda q, k, v: _attend(q, k, v).requires_grad_(),
 ]
 WRONG = [
-    ("its root is wanted", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
+    ("than the root of the head", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
     ("asks for it without", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
     ("`.T` turns all", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
     (

@@ -65,10 +65,10 @@ def _pattern(run, seen):
     if found := in_other_terms(run) or right_for_some(run):
         return found
     if where := where_wrong(run, seen):
-        return f"right except where {where}{'.' if seen in BARE else ': ' + seen}"
+        return f"right except where {where}{'.' if seen.endswith(BARE) else ': ' + seen}"
     right = sum(run.seen(case) is None for case in range(len(run.results)))
     some = f"right in {right} of {len(run.results)} cases, and not in this one."
-    return right_places(run) or (some if right and seen in BARE else None)
+    return right_places(run) or (some if right and seen.endswith(BARE) else None)
 
 
 def constant(run) -> str | None:

@@ -75,7 +75,8 @@ def wrong_part(run) -> tuple[str, list]:
     arrays = [(args, as_array(result), as_array(want)) for args, result, want in cases]
     if all(same(got, want) for _, got, want in arrays) or any(got is None or want is None for _, got, want in arrays):
         return "", []
-    return name, [(args, got.astype(float), want.astype(float)) for args, got, want in arrays]
+    arrays = [(args, got.astype(float), want.astype(float)) for args, got, want in arrays]
+    return ("", []) if all(same(got, want) for _, got, want in arrays) else (name, arrays)  # or nearly right
 
 
 def _hold(is_so, arrays):

@@ -69,9 +69,11 @@ def _bound(tree):
 
 
 def _is_halved_power(node):
-    parts = [node.op, node.left, getattr(node.left, "op", None)] if isinstance(node, ast.BinOp) else [None] * 3
-    is_power = isinstance(parts[0], ast.Div) and isinstance(parts[2], ast.Pow)
-    return is_power and isinstance(exponent := parts[1].right, ast.Constant) and exponent.value in (1, -1)
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
+        return False
+    powers = [part for part in (node.left, getattr(node.left, "right", None)) if isinstance(part, ast.BinOp)]
+    exponents = [part.right for part in powers if isinstance(part.op, ast.Pow)]
+    return any(isinstance(part, ast.Constant) and part.value == 1 for part in exponents)
 
 
 def _is_get_of_get(node):

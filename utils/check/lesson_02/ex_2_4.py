@@ -12,8 +12,8 @@ from utils.check.lesson_02.parts import normal
 
 
 def _split_cases():
-    shapes = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1)
-    return [(torch.arange(8).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in shapes)]
+    shapes = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1), ((1, 1, 4), 1)
+    return [(torch.arange(8.0).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in shapes)]
 
 
 def _split(x, n_head):

@@ -26,7 +26,6 @@ EXERCISE = Exercise(
         right=Terms(_parts).count,
         mistakes={
             "these are the matrices; biases and layer norms are parameters too.": lambda d: 12 * d * d,
-            "the biases are missing: nn.Linear has one number for each of its outputs.": lambda d: 12 * d * d + 4 * d,
             "the MLP is counted with matrices of d times d; its inner width is 4 d.": lambda d: 6 * d * d + 10 * d,
         },
         terms=Terms(_parts),
