@@ -32,7 +32,7 @@ SCALES = {
     "the fraction stands on its head: the part is divided by the whole.": None,
     "the sign is turned.": -1,
 }
-ALTERNATIVES = 2  # more slips that give one number say nothing
+ALTERNATIVES = 2  # more slips that give one number say nothing; of one kind, one more is told
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Terms:
                 for kind, slips in kinds
             ]
             told = [kind.format(", or ".join(names)) for kind, names in fits if names]
-            if told and sum(len(names) for _, names in fits) > ALTERNATIVES:
+            if told and sum(len(names) for _, names in fits) > ALTERNATIVES + (len(kinds) == 1):
                 return None
             if told:
                 return told[0] if len(told) == 1 else f"{told[0][:-1]}; or {told[1]}"
@@ -99,10 +99,7 @@ class Terms:
         yield [("missing here: {}.", slips(_without, one))]
         replaced = slips(lambda t, name, other: t | {name: t[other]}, swaps, lambda pair: " for ".join(pair[::-1]))
         yield [("counted once, and it comes several times: {}.", slips(_once, one))]
-        yield [
-            ("counted twice: {}.", slips(twice, one)),
-            ("one thing stands in place of another: {}.", replaced),
-        ]
+        yield [("counted twice: {}.", slips(twice, one)), ("one thing stands in place of another: {}.", replaced)]
         yield [("this is one part of it: {}.", [(n, lambda table, n=n: math.prod(table[n])) for n in names])]
         for sentence, factor in SCALES.items():
             yield [(sentence, [("", lambda table, factor=factor: _scaled(self._total(table), factor))])]

@@ -64,7 +64,7 @@ _TWICE = {
     "of equal scores one id comes twice: `index` finds the first of equals; an order has each id once.": lambda x, k: (
         [x.tolist().index(score) for score in np.sort(x)[::-1][:k]],
         _top(x, k)[1],
-    ),
+    )
 }
 
 

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
             signs={
                 "right for small scores; for those of some hundreds, take each row's largest off before `exp`.": (
                     lambda result, want: "NaN" in (differs(result, want) or "")
-                ),
+                )
             },
         ),
         Cases(_all_shapes, right=_attend),

@@ -40,7 +40,7 @@ _MERGE = {
     "the words are mixed: first bring them forward again, then join the width.": (
         lambda x: x.reshape(len(x), x.shape[2], -1),
         lambda x: x.flatten(2),
-    ),
+    )
 }
 
 

@@ -64,11 +64,7 @@ _MISTAKES = {
 EXERCISE = Exercise(
     target="An example: ids [[1]], wte = [[1, 0], [0, 1], [1, 1]], wpe = [[1, 1]], one block(x) = 2 x and "
     "ln_f(x) = x + 1 give the logits [[[3, 5, 8]]].",
-    probe=Cases(
-        _cases,
-        right=_forward,
-        mistakes=_MISTAKES,
-    ),
+    probe=Cases(_cases, right=_forward, mistakes=_MISTAKES),
     meaning="this is the whole GPT: one table at both ends, and between them blocks that add to one stream.",
     hints=(
         "Four stations: the two tables, the blocks one after another, the final layer norm, the head.",

@@ -38,7 +38,7 @@ EXERCISE = Exercise(
         mistakes={
             "tables and final layer norm are counted once for each block; only the blocks repeat.": (
                 lambda V, n, d, L: L * gpt_params(V, n, d, 1)
-            ),
+            )
         },
         terms=Terms(parts),
     ),

@@ -70,9 +70,7 @@ _MISTAKES = {
     ),
     "this is the count; its name is wanted.": lambda s, cfg: (name := _named(s, cfg)) and conventions(cfg)[name],
 }
-_AT_BORDER = {
-    "exactly 1 % away is not *more than 1 %*, so the name counts.": _with(lambda a, b: _far(a, b) < 0.01 * a),
-}
+_AT_BORDER = {"exactly 1 % away is not *more than 1 %*, so the name counts.": _with(lambda a, b: _far(a, b) < 0.01 * a)}
 
 EXERCISE = Exercise(
     target="An example: for the course model 128000 gives 'entries of state_dict', and 150000 gives None.",
@@ -84,7 +82,7 @@ EXERCISE = Exercise(
             signs={
                 "this is the word None, in quotes; Python's own None stands without them.": (
                     lambda result, want: isinstance(result, str) and str(result) == "None"
-                ),
+                )
             },
         ),
         Cases(_border, right=_named, mistakes=_AT_BORDER, view=_either),

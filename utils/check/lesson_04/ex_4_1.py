@@ -43,7 +43,7 @@ EXERCISE = Exercise(
             mistakes={
                 "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": (
                     lambda model, ids: model(ids)[:, -1]
-                ),
+                )
             },
         ),
         _require_no_graph,

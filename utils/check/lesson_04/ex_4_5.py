@@ -85,7 +85,7 @@ _TIES = {
     "where probabilities tie at the border, too many of them stay: the smallest set that reaches p takes "
     "as many of the equals as it needs. A threshold cannot part them, their ranks can.": (
         lambda x, p: shares(x * (x >= torch.where(_stays(x, p), x, 1.0).amin(-1, keepdim=True)))
-    ),
+    )
 }
 
 

@@ -26,7 +26,7 @@ _COMPARED = Cases(
     _cases,
     right=lambda rows: (rows[:, :-1], rows[:, 1:]),
     mistakes={
-        "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:]),
+        "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:])
     },
     results=("the inputs", "the targets"),
 )

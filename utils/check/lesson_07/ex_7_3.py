@@ -50,7 +50,7 @@ EXERCISE = Exercise(
         mistakes={
             "a layer norm is counted as d numbers; it has a scale and a shift, d of each.": (
                 lambda c: _count(c) - (2 * c["n_layer"] + 1) * c["n_embd"]
-            ),
+            )
         },
         terms=_TERMS,
     ),

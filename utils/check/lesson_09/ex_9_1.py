@@ -69,10 +69,6 @@ _MISTAKES = {
         *_by(lambda x: x.mean(-1, keepdim=True).square(), lambda x: x.mean(-1, keepdim=True)),
         _divided(lambda x, eps: x.mean(-1, keepdim=True) + eps),
     ),
-    "this is the mean of the absolute values; numbers are squared, and the root comes last.": (
-        _divided(lambda x, eps: x.abs().mean(-1, keepdim=True) + eps),
-        _divided(lambda x, eps: (x.square() + eps).sqrt().mean(-1, keepdim=True)),
-    ),
     "the weight is in x before its root mean square is taken; it comes after the division.": (
         lambda x, weight, eps: _rms_norm(x * weight, torch.ones_like(weight), eps)
     ),

@@ -56,9 +56,6 @@ _MISTAKES = {
     "the exponent is twice what it should be: i counts pairs, and `arange(0, d_head, 2)` holds 2 i already.": (
         _power(lambda i, d: -4 * i / d)
     ),
-    "the pairs are counted from 1; the first is pair 0, which turns by 1 a position.": (
-        *(_power(lambda i, d: -2 * (i + 1) / d), _power(lambda i, d: -(2 * i + 1) / d)),
-    ),
     "neighbours are turned together; as in 9.2, number i goes with number i + d_head / 2.": _with(pairs=_neighbours),
     "only the cosines count here; a query and a key at right angles meet through the sine.": (
         lambda q, k, m, theta: ((q * k).view(2, -1).sum(0) * (m * _speeds(len(q), theta)).cos()).sum()

@@ -41,7 +41,7 @@ _MISTAKES = {
     ),
     "nothing bends the gate, and two straight branches stay; SiLU is missing.": _joined(lambda g, u: g * u),
     "the sigmoid is taken of what comes from `up`; SiLU is the gate times the gate's own sigmoid.": _joined(
-        *(lambda g, u: g * torch.sigmoid(u), lambda g, u: g * torch.sigmoid(g) * g * u),
+        *(lambda g, u: g * torch.sigmoid(u), lambda g, u: g * torch.sigmoid(g) * g * u)
     ),
     "a matrix is not turned: nn.Linear stores (out, in), and multiplies with it turned.": (
         lambda x, gate, up, down: _swiglu(x, gate.T, up.T, down.T)

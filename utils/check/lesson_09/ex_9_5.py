@@ -65,10 +65,6 @@ _MISTAKES = {
         lambda q, k, v: _attend(_mean_of_each_group(q, k.shape[1]), k, v),
         lambda q, k, v: _attend(_groups(_mean_of_each_group(q, k.shape[1]), q.shape[1]), k, v),
     ),
-    "the results of a group are averaged; every query head keeps its own.": (
-        lambda q, k, v: _mean_of_each_group(_attend(q, k, v), k.shape[1]),
-        lambda q, k, v: _groups(_mean_of_each_group(_attend(q, k, v), k.shape[1]), q.shape[1]),
-    ),
     "there is no mask: a token sees those after it.": _with(weights=lambda scores: scores.softmax(-1)),
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
         _with(weights=lambda scores: scores.softmax(-1).tril())

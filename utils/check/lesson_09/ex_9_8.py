@@ -75,9 +75,6 @@ _MISTAKES = {
     "the result has the few digits of float16; make float32 of scale and minimum before you compute.": _number(
         lambda q, scale, minimum: np.float16(scale) * q.astype(np.float16) + np.float16(minimum)
     ),
-    "the 16 bytes start behind scale and minimum, at byte 4.": tuple(
-        _with(quants=lambda block, start=start: _quants(block, start)) for start in (0, 2, 3)
-    ),
     "a high half is too large by 16; shift it down, `byte >> 4`.": (
         _with(quants=lambda block: _quants(block) * np.repeat([1, 16], 16))
     ),
