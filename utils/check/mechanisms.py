@@ -11,8 +11,8 @@ from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
 from utils.check.others import in_other_terms
 from utils.check.places import right_places, where_wrong
-from utils.check.relations import relation
-from utils.check.source import data_read, inputs_read
+from utils.check.relations import relation, wrong_part
+from utils.check.source import data_read, inputs_read, names_used
 
 
 def cause(run, terms=None) -> str | None:
@@ -67,8 +67,19 @@ def _pattern(run, seen):
     if where := where_wrong(run, seen):
         return f"right except where {where}{'.' if seen.endswith(BARE) else ': ' + seen}"
     right = sum(run.seen(case) is None for case in range(len(run.results)))
-    some = f"right in {right} of {len(run.results)} cases, and not in this one."
+    some = f"right in {right} of {len(run.results)} cases, and {_too(run) or 'not in this one'}."
     return right_places(run) or (some if right and seen.endswith(BARE) else None)
+
+
+def _too(run):
+    """In which direction all wrong numbers are wrong; None if they go both ways, or are no single numbers."""
+    _, arrays = wrong_part(run)
+    apart = {np.sign(got - want).item() for _, got, want in arrays if got.size == want.size == 1} - {0}
+    if len(apart) != 1 or any(got.size != 1 for _, got, _ in arrays):
+        return None
+    name, size = ("max", "large") if apart == {1} else ("min", "small")
+    why = f": `{name}` takes the {'larger' if apart == {1} else 'smaller'} of two, whichever should count"
+    return f"too {size} in the others{why if name in names_used(run.function) else ''}"
 
 
 def constant(run) -> str | None:

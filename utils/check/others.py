@@ -52,11 +52,13 @@ def _to_a_power(arrays):
 
 
 def _by_vectors(arrays):
-    if any(got.ndim < 2 or got.shape != want.shape or not want.all() for _, got, want in arrays):
+    if any(got.ndim < 2 or got.shape != want.shape or not np.isfinite(got).all() for _, got, want in arrays):
         return None
-    shares = [got / want for _, got, want in arrays if got.shape[-1] > 1]
-    is_so = all(np.allclose(share, share[..., :1], rtol=1e-3) and (share > 0).all() for share in shares)
-    return "each vector is right but for a factor of its own." if is_so and shares else None
+    for _, got, want in arrays:
+        share = (got * want).sum(-1, keepdims=True) / (want * want).sum(-1, keepdims=True)
+        if got.shape[-1] < 2 or not np.allclose(got, share * want, rtol=1e-3, atol=1e-9) or not (share >= 0).all():
+            return None
+    return "each vector is right but for a factor of its own."
 
 
 def kept(arrays) -> str | None:
@@ -64,6 +66,12 @@ def kept(arrays) -> str | None:
     are_counts = any(same(want, want.round()) and want.max(initial=0) > 1 for *_, want in arrays)
     for gone in (-np.inf,) if are_counts else (0, -np.inf):
         cases = [(got != gone, want != gone) for _, got, want in arrays]
+        both = [one & other for one, other in cases]
+        stay = [(got[at], want[at]) for (_, got, want), at in zip(arrays, both, strict=True)]
+        if not all(same(*pair) for pair in stay) and not all(
+            same(got.sum(-1), want.sum(-1)) for _, got, want in arrays
+        ):
+            continue
         share = np.concatenate([want.ravel() for _, want in cases]).mean()
         if share > 0.8 or all(same(got, want) for got, want in cases):  # a single 0 is one by chance
             continue
@@ -71,4 +79,6 @@ def kept(arrays) -> str | None:
             return f"too few numbers are kept, and too many are {gone:g}."
         if all((got >= want).all() for got, want in cases):
             return f"too many numbers are kept, and too few are {gone:g}."
+        if all(same(got.sum(-1), want.sum(-1)) for got, want in cases):
+            return "as many numbers are kept as should be, and other ones."
     return None
