@@ -68,9 +68,8 @@ def kept(arrays) -> str | None:
         cases = [(got != gone, want != gone) for _, got, want in arrays]
         both = [one & other for one, other in cases]
         stay = [(got[at], want[at]) for (_, got, want), at in zip(arrays, both, strict=True)]
-        if not all(same(*pair) for pair in stay) and not all(
-            same(got.sum(-1), want.sum(-1)) for _, got, want in arrays
-        ):
+        are_shares = all(same(got.sum(-1), want.sum(-1)) for _, got, want in arrays)
+        if not are_shares and not all(same(*pair) for pair in stay):
             continue
         share = np.concatenate([want.ravel() for _, want in cases]).mean()
         if share > 0.8 or all(same(got, want) for got, want in cases):  # a single 0 is one by chance

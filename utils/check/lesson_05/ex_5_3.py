@@ -22,7 +22,7 @@ EXERCISE = Exercise(
         mistakes={
             "the exponential comes last, once: average the losses first.": (
                 lambda losses: losses.exp().mean(),
-                *(lambda losses: losses.flatten().logsumexp(0), lambda losses: losses.logsumexp(-1)),
+                *(lambda losses: losses.logsumexp(0), lambda losses: losses.logsumexp(-1)),
             ),
             "each token has a number of its own; average the losses first.": lambda losses: losses.exp(),
             "the base is another number than e; losses in nats need all its digits, which `torch.exp` knows.": tuple(
