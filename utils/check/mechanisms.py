@@ -67,7 +67,8 @@ def _pattern(run, seen):
     if where := where_wrong(run, seen):
         return f"right except where {where}{'.' if seen.endswith(BARE) else ': ' + seen}"
     right = sum(run.seen(case) is None for case in range(len(run.results)))
-    some = f"right in {right} of {len(run.results)} cases, and {_too(run) or 'not in this one'}."
+    name = next((seen.removesuffix(text) for text in BARE if seen.endswith(text)), "")
+    some = f"{name}right in {right} of {len(run.results)} cases, and {_too(run) or 'not in this one'}."
     return right_places(run) or (some if right and seen.endswith(BARE) else None)
 
 

@@ -56,7 +56,7 @@ def _by_vectors(arrays):
         return None
     for _, got, want in arrays:
         share = (got * want).sum(-1, keepdims=True) / (want * want).sum(-1, keepdims=True)
-        if got.shape[-1] < 2 or not np.allclose(got, share * want, rtol=1e-3, atol=1e-9) or not (share >= 0).all():
+        if got.shape[-1] < 2 or not np.allclose(got, share * want, rtol=1e-3, atol=1e-9) or not (share > 0).all():
             return None
     return "each vector is right but for a factor of its own."
 
