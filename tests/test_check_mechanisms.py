@@ -138,3 +138,25 @@ def test_an_error_shows_what_its_line_works_with():
         "2.1", written("T = ids.shape[1]\nreturn wte[ids] + wpe * torch.ones(T, 7)", "ids, wte, wpe", torch=torch)
     ).text
     assert "  there   `wte` of shape (4, 2), `ids` of shape (2, 3), `wpe` of shape (6, 2), `T` = 3" in text
+
+
+def _two_best(x):
+    return x.masked_fill(x < x.sort(-1).values[:, 1:2], -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("cases", "right", "wrong", "words"),
+    [
+        ([(2,), (3,), (5,)], lambda n: n**2 + 1.0, lambda n: (n**2 + 1.0) ** 3, "to the power 3"),
+        (_tables(), torch.sin, lambda x: x, "numbers of the input, as they came"),
+        (_tables(), torch.square, lambda x: x**2 * x.sum(-1, keepdim=True), "but for a factor of its own"),
+        (_tables(), _two_best, lambda x: x.masked_fill(x < x.amax(-1, True), -math.inf), "too few numbers are kept"),
+        ([(5, 2), (9, 4)], lambda a, b: (a, b / a), lambda a, b: (a, 1 - b / a), "1 minus"),
+        ([(5, 2), (9, 4)], lambda a, b: (a + b, a * b), lambda a, b: (a + b, a + b), "the same as result 1 of 2"),
+        ([(5, 2), (9, 4), (2, 3)], lambda a, b: a, lambda a, b: max(a, b), "`max` takes the larger of two"),
+        ([(70_000,), (2,)], lambda n: n**2, lambda n: (n**2 + 2**31) % 2**32 - 2**31, "too large for 32 bits"),
+        ([(70_001,), (2,)], lambda n: n**2, lambda n: torch.tensor(n**2).float().item(), "nearly right: float32"),
+    ],
+)
+def test_what_results_are_in_other_terms(cases, right, wrong, words):
+    assert words in of(cases, right, wrong)

@@ -107,7 +107,7 @@ def _pairs():
         ("return x.softmax(-1)", "return torch.softmax(x, dim=0)", 2, "the dimension"),
         ("return x.sort(-1, descending=True).values", "return x.sort(-1).values", 2, "which way, and by which rule"),
         ("return x.topk(k, -1).values", "return x.topk(k, -1, largest=False).values", 2, "False or True"),
-        ("return x / x.shape[-1] ** 0.5", "return x / x.shape[-1] ** 1 / 2", 2, "belong together"),
+        ("return x / x.shape[-1] ** 0.5", "return x / x.shape[-1] ** 1 / 2", 2, "a power comes before"),
         ("return torch.stack([x, 2 * x])", "return torch.stack([2 * x, x])", 2, "the order in"),
         ("return x[:, :k] + x[:, k - 1 :][:, :1]", "return x[:, :k] + x[:, k:][:, :1]", 2, "the bound `k`"),
         ("return x[:k] + x[k - 1]", "return x[k] + x[k - 1]", 2, "what stands between the brackets"),

@@ -35,6 +35,6 @@ WRONG = [
     ("look    line 3", _without_brackets),
     ("values are rounded", lambda *sizes: tuple(round(part, 4) for part in _saving(*sizes))),
     ("same result in every case", lambda *sizes: (20, 0.2, 0.1667)),
-    ("returns 2", lambda *sizes: _saving(*sizes)[1:]),
+    ("missing: result 1", lambda *sizes: _saving(*sizes)[1:]),
     ("returns one dict", lambda *sizes: dict(zip("abc", _saving(*sizes), strict=True))),
 ]

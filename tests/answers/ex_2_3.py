@@ -56,7 +56,7 @@ RIGHT = [
     lambda q, k, v: _attend(q, k, v).requires_grad_(),
 ]
 WRONG = [
-    ("its root is wanted", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
+    ("than the root of the head", lambda q, k, v: _masked(q @ k.mT / q.shape[-1]).softmax(-1) @ v),
     ("asks for it without", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
     ("`.T` turns all", lambda q, k, v: _masked(q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v),
     (
@@ -64,7 +64,7 @@ WRONG = [
         lambda q, k, v: ((s := _scores(q, k)) - torch.ones_like(s).triu(1) * torch.inf).softmax(-1) @ v,
     ),
     ("some hundreds", _without_the_maximum),
-    ("look    line 2", _root_of_the_tokens),
+    ("than the root of the head", _root_of_the_tokens),
     ("look    line 3", _down_the_columns),
     ("`q` in place", lambda q, k, v: _attend(q.div_(2), k, v)),
     ("`q` and `k` are not used", lambda q, k, v: v.cumsum(-2) / torch.arange(1, v.shape[-2] + 1)[:, None]),

@@ -44,8 +44,8 @@ WRONG = [
     ("computed and dropped", _drops_the_first_half),
     ("`x` in place", _adds_in_place),
     ("no gradient flow back", torch.no_grad()(_pre_norm)),
-    ("`ln_2` is not used", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + mlp(ln_1(h))),
-    ("`ln_2` and `mlp` are not used", lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1(x))),
+    ("mlp(ln_1(", lambda x, ln_1, attn, ln_2, mlp: (h := x + attn(ln_1(x))) + mlp(ln_1(h))),
+    ("this computes x + attn(ln_1(x)).", lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1(x))),
     ("same result in every case", lambda x, ln_1, attn, ln_2, mlp: 90),
     ("raised", lambda x, ln_1, attn, ln_2, mlp: x + attn(ln_1)),
 ]

@@ -44,6 +44,6 @@ WRONG = [
     ("do not sum to 1", lambda x, t: _greedy(x, t) if t else x.softmax(-1) * _greedy(x, 0)),
     ("small temperature is treated as 0", lambda x, t: _greedy(x, 0 if t < 1e-10 else t)),
     ("share the probability", lambda logits, t: (logits / max(t, 1e-6)).softmax(-1)),
-    ("right in 10 of 11 cases", lambda x, t: _greedy(x, t and max(t, 1e-4))),
+    ("right in 12 of 13 cases", lambda x, t: _greedy(x, t and max(t, 1e-4))),
     ("returns None", lambda logits, t: _greedy(logits, t) if t == 0 else None),
 ]

@@ -61,8 +61,9 @@ def _cleared_late(model, optimizer, inputs, targets):
     return loss.item()
 
 
-RIGHT = [_step(torch.Tensor.item), _with_autograd, _with_a_closure, _zero_at_the_end]
+RIGHT = [_step(torch.Tensor.item), _with_autograd, _with_a_closure]
 WRONG = [
+    ("still there and add up", _zero_at_the_end),
     ("look    line 3", _summed),
     ("have not changed", _cleared_late),
     ("keeps the whole computation", _step(lambda value: value)),
@@ -73,5 +74,5 @@ WRONG = [
         "takes no step",
         lambda model, optimizer, x, y: _step(torch.Tensor.item)(model, torch.optim.SGD(model.parameters()), x, y),
     ),
-    ("the weights after two steps", _step(torch.Tensor.item, lambda scores, x, y: scores.square().mean())),
+    ("the first loss: the number", _step(torch.Tensor.item, lambda scores, x, y: scores.square().mean())),
 ]

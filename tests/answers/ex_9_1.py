@@ -52,7 +52,7 @@ WRONG = [
     ("it belongs under it", lambda x, w, eps: w * x / (torch.sqrt((x**2).mean(-1, keepdim=True)) + eps)),
     ("`eps` is not used", lambda x, w, eps: w * x / torch.sqrt((x**2).mean(-1, keepdim=True))),
     ("`weight` is not used", lambda x, weight, eps: _rms_norm(x, torch.ones_like(x), eps)),
-    ("keepdim", lambda x, w, eps: x / torch.sqrt((x**2).mean(-1) + eps) * w),
+    ("dimension 0 of `x` is larger than 1", lambda x, w, eps: x / torch.sqrt((x**2).mean(-1) + eps) * w),
     ("runs over several vectors", _over_the_tokens),
     ("look    line 3", _minus_eps),
     ("look    line 2", _cubes),

@@ -53,8 +53,6 @@ WRONG = [
             torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones(1), angles)
         ).flatten(-2),
     ),
-    ("backwards", lambda x, angles: _rotated(x, -angles)),
-    ("degrees", lambda x, angles: _rotated(x, angles * torch.pi / 180)),
     ("one half is left", lambda x, angles: torch.cat([_rotated(x, angles).chunk(2, -1)[0], x.chunk(2, -1)[1]], -1)),
     ("`angles` is not used", lambda x, angles: x),
     ("`x` in place", _in_place),

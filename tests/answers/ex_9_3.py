@@ -56,9 +56,7 @@ WRONG = [
     ("holds 2 i already", _doubled),
     ("look    line 3", _added),
     ("goes the wrong way", lambda q, k, *rest: _score_at(k, q, *rest)),
-    ("degrees", lambda q, k, distance, theta: _score_at(q, k, distance * math.pi / 180, theta)),
-    ("root of d_head", lambda q, *rest: _score_at(q, *rest) / math.sqrt(len(q))),
     ("`theta` is not used", lambda q, k, distance, theta: _score_at(q, k, distance, 10_000.0)),
-    ("both are turned", lambda q, k, distance, theta: (q * k).sum()),
+    ("`distance` and `theta` are not used", lambda q, k, distance, theta: (q * k).sum()),
     ("a single number is wanted", lambda *case: [_score_at(*case)]),
 ]

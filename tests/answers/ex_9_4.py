@@ -53,5 +53,5 @@ WRONG = [
     ("`down` is not used", lambda x, gate, up, down: F.silu(x @ gate.T) * (x @ up.T)),
     ("look    line 3", _divides),
     ("`up` is not used", _gate_twice),
-    ("a matrix is not turned", _not_turned),
+    ("look    line 2", _not_turned),
 ]

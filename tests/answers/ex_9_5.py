@@ -60,7 +60,7 @@ WRONG = [
     ("dealt out in turn", _tiled),
     ("equally many heads", lambda q, k, v: _attend(q, k, v)),
     ("no mask", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True)),
-    ("not divided by the root", lambda q, k, v: _shared(q * q.shape[-1] ** 0.5, k, v)),
+    ("or by nothing", lambda q, k, v: _shared(q * q.shape[-1] ** 0.5, k, v)),
     ("something else", lambda q, k, v: _shared(q / q.shape[-1] ** 0.5, k, v)),
     ("asks one key-value head", lambda q, k, v: _attend(q, k[:, [0]], v[:, [0]])),
     ("asks the wrong group", _as_many_as_groups),

@@ -31,12 +31,11 @@ RIGHT = [
 ]
 WRONG = [
     ("as wide as the queries", lambda V, d, L, H, G, d_ff, tied: _count(V, d, L, 1, 1, d_ff, tied)),
-    ("three matrices", lambda V, d, L, H, G, d_ff, tied: _count(V, d, L, H, G, d_ff, tied) - L * d_ff * d),
+    ("missing here: `gate_proj`", lambda V, d, L, H, G, d_ff, tied: _count(V, d, L, H, G, d_ff, tied) - L * d_ff * d),
     ("`ln_1`, or `ln_2`", lambda *sizes: _count(*sizes, norms=1)),
     ("missing here: the final norm", lambda *sizes: _count(*sizes, final=0)),
     ("missing here: the table of an untied head", lambda V, d, L, H, G, f, t: _count(V, d, L, H, G, f, True)),
     ("a scale and no shift", lambda *sizes: _count(*sizes, norms=4, final=2)),
-    ("wrong way round", lambda *sizes: _count(*sizes[:6], not sizes[6])),
     ("these are millions", lambda *sizes: _count(*sizes) / 1e6),
     ("look    line 2", _adds_the_heads),
 ]

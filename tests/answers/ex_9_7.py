@@ -32,7 +32,7 @@ RIGHT = [
 ]
 WRONG = [
     ("for every query head", lambda L, d, H, G, n, b: 2 * L * H * (d // H) * n * b),
-    ("as wide as the stream", lambda L, d, H, G, n, b: 2 * L * G * d * n * b),
+    ("`H` is not used", lambda L, d, H, G, n, b: 2 * L * G * d * n * b),
     ("missing here: the two", lambda *sizes: _bytes(*sizes) // 2),
     ("missing here: the layers", lambda L, *sizes: _bytes(1, *sizes)),
     ("missing here: the bytes", lambda *sizes: _bytes(*sizes[:5], 1)),

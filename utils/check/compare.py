@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-6}
+EXACT = {"rtol": 1e-9, "atol": 0}  # for whole numbers: one that float32 has rounded is another one
 
 
 def as_array(value):
@@ -38,6 +39,7 @@ def same(a, b) -> bool:
     first, second = as_array(a), as_array(b)
     if first is not None and second is not None:
         tolerance = TOLERANCE if first.shape else TOLERANCE | {"atol": 0}  # a small number is not no number
+        tolerance = EXACT if {first.dtype.kind, second.dtype.kind} & {*"iu"} else tolerance
         return first.shape == second.shape and np.allclose(first, second, equal_nan=True, **tolerance)
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))
@@ -67,7 +69,11 @@ def differs(result, want) -> str | None:
     got, wanted = as_array(result), as_array(want)
     if got is None:
         return f"your function returns {a_kind(result)}, and real numbers are wanted."
-    return _array_differs(got.astype(float), wanted.astype(float))
+    if same(got, wanted):
+        return None
+    return _array_differs(got.astype(float), wanted.astype(float)) or (
+        "the number is nearly right: float32 rounds after seven digits, and Python's whole numbers are exact."
+    )
 
 
 def _name_differs(result, want):
@@ -102,6 +108,8 @@ def _array_differs(got, wanted):
             return f"the result holds {name}."
     if same(got, wanted):
         return None
+    if got.size and not ((wanted - got) % 2**32).any():
+        return "the number is too large for 32 bits, so it starts again from the smallest; Python's own have no end."
     # two places at least: whole numbers are more often another mistake than a rounding
     if got.any() and any(np.allclose(got, wanted.round(places), rtol=1e-6, atol=0) for places in range(2, 6)):
         return "the values are rounded; leave them all their digits."

@@ -2,15 +2,17 @@
 
 import copy
 import dataclasses
+import math
 
 import numpy as np
 import torch
 
 from utils.check.calling import call, names_of
 from utils.check.compare import differs, same
+from utils.check.others import in_other_terms
 from utils.check.places import right_places, where_wrong
-from utils.check.relations import relation
-from utils.check.source import data_read, inputs_read
+from utils.check.relations import relation, wrong_part
+from utils.check.source import data_read, inputs_read, names_used
 
 
 def cause(run, terms=None) -> str | None:
@@ -60,13 +62,25 @@ def _pattern(run, seen):
         return found
     if named := " and ".join(f"`{name}`" for name in unused(run)):
         return f"your result does not change with {named}, and it should."
-    if found := right_for_some(run):
+    if found := in_other_terms(run) or right_for_some(run):
         return found
     if where := where_wrong(run, seen):
-        return f"right except where {where}{'.' if seen in BARE else ': ' + seen}"
+        return f"right except where {where}{'.' if seen.endswith(BARE) else ': ' + seen}"
     right = sum(run.seen(case) is None for case in range(len(run.results)))
-    some = f"right in {right} of {len(run.results)} cases, and not in this one."
-    return right_places(run) or (some if right and seen in BARE else None)
+    name = next((seen.removesuffix(text) for text in BARE if seen.endswith(text)), "")
+    some = f"{name}right in {right} of {len(run.results)} cases, and {_too(run) or 'not in this one'}."
+    return right_places(run) or (some if right and seen.endswith(BARE) else None)
+
+
+def _too(run):
+    """In which direction all wrong numbers are wrong; None if they go both ways, or are no single numbers."""
+    _, arrays = wrong_part(run)
+    apart = {np.sign(got - want).item() for _, got, want in arrays if got.size == want.size == 1} - {0}
+    if len(apart) != 1 or any(got.size != 1 for _, got, _ in arrays):
+        return None
+    name, size = ("max", "large") if apart == {1} else ("min", "small")
+    why = f": `{name}` takes the {'larger' if apart == {1} else 'smaller'} of two, whichever should count"
+    return f"too {size} in the others{why if name in names_used(run.function) else ''}"
 
 
 def constant(run) -> str | None:
@@ -158,7 +172,7 @@ def right_for_some(run) -> str | None:
     right = [shape for shape, text in zip(shapes, seen, strict=True) if not text]
     wrong = [shape for shape, text in zip(shapes, seen, strict=True) if text]
     problem = next(text for text in seen if text).removesuffix(".") + "."
-    if not right:
+    if not right or all(math.prod(shape) == 1 for shape in right):
         return None
     if not {len(shape) for shape in right} & {len(shape) for shape in wrong}:
         return f"right for the shape {right[0]}, and not for {wrong[0]}: {problem}"

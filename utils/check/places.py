@@ -6,6 +6,7 @@ import numpy as np
 
 from utils.check.calling import names_of
 from utils.check.compare import as_array, same
+from utils.check.others import kept
 from utils.check.relations import wrong_part
 
 
@@ -18,7 +19,7 @@ def where_wrong(run, seen) -> str | None:
     if all(wrong):
         return None
     tables = [dict(_conditions(run, args)) for args in run.arguments]
-    texts = dict.fromkeys(text for table in tables for text in table)
+    texts = dict.fromkeys(text for table in tables for text in table if not ("raised" in seen and "than once" in text))
     found = {}
     for text in texts:
         if [table.get(text, False) for table in tables] == wrong:
@@ -62,7 +63,8 @@ def _of_array(name, array):
     rows = np.sort(array.reshape(-1, array.shape[-1]), -1)
     yield f"a number comes more than once in a row of {name}", bool((rows[:, 1:] == rows[:, :-1]).any())
     for axis, size in enumerate(array.shape if array.ndim > 1 else ()):
-        yield f"dimension {axis} of {name} is larger than 1", size > 1
+        sizes = range(1, 5 if array.dtype.kind in "iu" else 2)  # ids are read one by one
+        yield from ((f"dimension {axis} of {name} is larger than {least}", size > least) for least in sizes)
     finite = array[np.isfinite(array)]
     yield f"{name} holds numbers of some hundreds, or more", bool((abs(finite) > 100).any())
     yield f"{name} holds minus infinity", finite.size < array.size
@@ -72,24 +74,30 @@ def _of_array(name, array):
 def right_places(run) -> str | None:
     """Which places of the results of a cases.Run are right in every case; None if none are, or no simple ones."""
     name, arrays = wrong_part(run)
-    if not arrays or any(got.shape != want.shape for _, got, want in arrays):
+    if not arrays or any((np.isnan(got) | (got == np.inf)).any() for _, got, _ in arrays):
         return None
-    if all(same(np.sort(got.ravel()), np.sort(want.ravel())) for _, got, want in arrays):
-        return name + "the right numbers in another order."
+    is_shaped = all(got.shape == want.shape for _, got, want in arrays)
+    if all(got.size == want.size and same(np.sort(got.ravel()), np.sort(want.ravel())) for _, got, want in arrays):
+        return name + f"the right numbers in another order{'' if is_shaped else ', and in another shape'}."
+    if not is_shaped:
+        return None
     if all((want == 0).any() and same(got == 0, want == 0) for _, got, want in arrays):
         return name + "the zeros stand where they should, and the other numbers are not right."
     for text, places, varied in _places():
         chosen = [(got[marks], want[marks]) for _, got, want in arrays if (marks := places(want)).shape]
+        wrong = [not same(got, want) for _, got, want in arrays]
         if len(chosen) < len(arrays) or not all(same(got, want) for got, want in chosen):
             continue
+        if not all(want.size for (_, want), is_wrong in zip(chosen, wrong, strict=True) if is_wrong):
+            continue  # nothing there is right
         if any(want.size and (not varied or np.ptp(want) > 0) for _, want in chosen):
             return name + text
-    return None
+    return (text := kept(arrays)) and name + text
 
 
 def _places():
     """(sentence, wanted result -> where it is so, whether the numbers there have to differ to say anything)."""
-    yield "all is right but what should be 0.", lambda want: want != 0, False
+    yield "all is right but what should be 0.", _not_zero, False
     yield "all is right but what should be -inf.", lambda want: want != -np.inf, False
     parts = [
         (f"{name} {what}", lambda want, axis=axis, part=part: _marked(want, axis, part))
@@ -98,6 +106,11 @@ def _places():
     ]
     yield from ((f"right but for the {name}.", lambda want, at=at: ~at(want), True) for name, at in parts)
     yield from ((f"right in the {name} alone.", at, True) for name, at in parts)
+
+
+def _not_zero(want):
+    """The numbers that are not 0; none where 0 is one of several counts, as in ids."""
+    return np.zeros(want.shape, bool) if same(want, want.round()) and want.max(initial=0) > 1 else want != 0
 
 
 def _marked(want, axis, part):

@@ -26,10 +26,8 @@ def relation(run) -> str | None:
     if shapes and all(same(got.ravel(), want.ravel()) for _, got, want in arrays):
         return f"{name}the right numbers in the shape {shapes[0][0]}; {shapes[0][1] or 'a single number'} is wanted."
     with np.errstate(all="ignore"):
-        found = _scaled(run, arrays) or next(
-            (text for text, is_so in _changed(arrays[0][2].ndim) if _hold(is_so, arrays)),
-            None,
-        )
+        found = _scaled(run, arrays)
+        found = found or next((text for text, is_so in _changed(arrays[0][2].ndim) if _hold(is_so, arrays)), None)
     return found and name + found
 
 
@@ -50,8 +48,9 @@ def _of_several(run, cases):
     if not all(isinstance(result, (tuple, list)) for _, result, _ in cases):
         return None
     length = min(len(result) for _, result, _ in cases)
-    if length < count and all(same(tuple(result), want[:length]) for _, result, want in cases):
-        return f"right as far as it goes; missing: {', '.join(names[length:])}."
+    for kept in itertools.combinations(range(count), length) if length < count else ():
+        if all(same(list(result), [want[place] for place in kept]) for _, result, want in cases):
+            return f"right as far as it goes; missing: {', '.join(n for p, n in enumerate(names) if p not in kept)}."
     for order in list(itertools.permutations(range(count)))[1:] if length == count else ():
         if all(same([result[place] for place in order], list(want)) for _, result, want in cases):
             return "the right results in another order."
@@ -76,7 +75,8 @@ def wrong_part(run) -> tuple[str, list]:
     arrays = [(args, as_array(result), as_array(want)) for args, result, want in cases]
     if all(same(got, want) for _, got, want in arrays) or any(got is None or want is None for _, got, want in arrays):
         return "", []
-    return name, [(args, got.astype(float), want.astype(float)) for args, got, want in arrays]
+    arrays = [(args, got.astype(float), want.astype(float)) for args, got, want in arrays]
+    return ("", []) if all(same(got, want) for _, got, want in arrays) else (name, arrays)  # or nearly right
 
 
 def _hold(is_so, arrays):
@@ -106,6 +106,8 @@ _OF_WANTED = {  # what it does to the wanted numbers -> the sentence
     "this is 1 divided by what is wanted.": lambda x: 1 / x,
     "what is behind the point is dropped; `/` keeps it, and `//`, `int` and `round` do not.": np.floor,
     "the numbers are rounded to whole ones; leave them their digits.": np.round,
+    "the numbers are rounded up; leave them their digits.": np.ceil,
+    "every number here is 0.": np.zeros_like,
     "a softmax is taken where none is wanted.": _softmax,
     "a log-softmax is taken where none is wanted.": lambda x: _softmax(x, log=True),
     "this is divided by its sum, where that is not wanted.": _shares,
@@ -135,9 +137,11 @@ def _changed(ndim) -> Iterator:
         yield text, lambda got, want, change=change: same(got, change(want))
     for text, change in _OF_YOURS.items():
         yield text, lambda got, want, change=change: same(change(got), want)
-    for axis, other in itertools.combinations(range(ndim), 2):
-        text = f"the dimensions {axis} and {other} are exchanged." if ndim > 2 else "rows and columns are exchanged."
-        yield text, lambda got, want, axis=axis, other=other: same(got, want.swapaxes(axis, other))
+    for order in list(itertools.permutations(range(ndim)))[1:]:
+        moved = [axis for axis in range(ndim) if order[axis] != axis]
+        text = "the dimensions {} and {} are exchanged." if len(moved) == 2 else "the dimensions stand in the order {}."
+        text = text.format(*moved if len(moved) == 2 else [order]) if ndim > 2 else "rows and columns are exchanged."
+        yield text, lambda got, want, order=order: same(got, want.transpose(order))
     for axis in range(ndim):
         yield from _along(axis, ndim)
     for name, reduce in _REDUCTIONS.items():
@@ -200,10 +204,13 @@ def _scaled(run, given) -> str | None:
     factors = [_one_number(got / want, got - want, want != 0) for _, got, want in given]
     terms = [_one_number(got - want, got - want, np.isfinite(want)) for _, got, want in given]
     is_sure = len({want.tobytes() for _, _, want in given}) > 1 or given[0][2].size > 2
-    if None not in factors and is_sure:
+    if None not in factors and is_sure and not np.allclose(factors, 1, rtol=1e-4):
         if np.ptp(factors) < 1e-4 * abs(factors[0]):
             named = (text for text, factor in _FACTORS.items() if abs(factors[0] / factor - 1) < 1e-4)
-            return next(named, f"this is {factors[0]:.6g} times what is wanted, in every case.")
+            root = math.sqrt(abs(factors[0])) if abs(factors[0]) >= 1 else 1 / math.sqrt(abs(factors[0]) or 1)
+            twice = f", {root:.0f} times {root:.0f}: is {root:.0f} on the wrong side of a fraction"
+            twice = twice if root > 12 and abs(root - round(root)) < 1e-3 else ""
+            return next(named, f"this is {factors[0]:.6g} times what is wanted, in every case{twice}.")
         for name, values in inputs.items():
             for how, power in (("{} times what is wanted", 1), ("what is wanted, divided by {}", -1)):
                 if _are_alike(factors, values**power):
@@ -216,7 +223,7 @@ def _scaled(run, given) -> str | None:
             if np.ptp(times) < 1e-6 * abs(times[0]) and abs(times[0]) <= 100 and 4 * times[0] % 1 == 0:
                 count = "" if abs(times[0]) == 1 else f"{abs(times[0]):g} times "
                 return f"this is {count}{name} too {'much' if times[0] > 0 else 'little'}."
-    if None not in factors and max(got.size for _, got, _ in given) > 2:
+    if None not in factors and 0 not in factors and max(got.size for _, got, _ in given) > 2:
         return "in each case all numbers are right but for one factor."
     return None
 

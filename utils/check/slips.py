@@ -35,6 +35,10 @@ def slip(answers, seen: str) -> str:
 def _slips(node, tree, seen, bound) -> Iterator[str]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         yield "`^` compares bits in Python and is no power; a power is written `**`"
+    if _is_halved_power(node):
+        yield "a power comes before a division: `** 1 / 2` is `(** 1) / 2`, and `** 0.5` is the root"
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "shape" and "not callable" in seen:
+        yield "`shape` is no function, but a tuple; its entries are read with square brackets"
     if _is_get_of_get(node) and "KeyError" in seen:
         yield "the second input of `.get` is computed first, whether it is needed or not"
     if isinstance(node, ast.Compare) and any(_is_null(part) for part in (node.left, *node.comparators)):
@@ -62,6 +66,14 @@ def _bound(tree):
     """The names that a function binds: its inputs, and what it assigns."""
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return stored | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+
+def _is_halved_power(node):
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
+        return False
+    powers = [part for part in (node.left, getattr(node.left, "right", None)) if isinstance(part, ast.BinOp)]
+    exponents = [part.right for part in powers if isinstance(part.op, ast.Pow)]
+    return any(isinstance(part, ast.Constant) and part.value == 1 for part in exponents)
 
 
 def _is_get_of_get(node):

@@ -28,10 +28,11 @@ SCALES = {
     "this is divided by 8, as if bits were given; bytes are.": 1 / 8,
     "this is twice as much as it should be.": 2,
     "this is half of what it should be.": 1 / 2,
+    "this is four times as much as it should be; are these bytes, four for each number?": 4,
     "the fraction stands on its head: the part is divided by the whole.": None,
     "the sign is turned.": -1,
 }
-ALTERNATIVES = 2  # more slips that give one number say nothing
+ALTERNATIVES = 2  # more slips that give one number say nothing; of one kind, one more is told
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,16 @@ class Terms:
         if any(result is None or result.shape for result in given):
             return None
         tables = [self._pairs(args) for args in arguments]
-        for kind, slips in self._kinds(list(tables[0])):
-            fits = dict.fromkeys(names for names, slip in slips if self._gives(slip, tables, given))
-            if 0 < len(fits) <= ALTERNATIVES:
-                return kind.format(", or ".join(fits))
+        for kinds in self._kinds(list(tables[0])):
+            fits = [
+                (kind, dict.fromkeys(names for names, slip in slips if self._gives(slip, tables, given)))
+                for kind, slips in kinds
+            ]
+            told = [kind.format(", or ".join(names)) for kind, names in fits if names]
+            if told and sum(len(names) for _, names in fits) > ALTERNATIVES + (len(kinds) == 1):
+                return None
+            if told:
+                return told[0] if len(told) == 1 else f"{told[0][:-1]}; or {told[1]}"
         return None
 
     def _pairs(self, args, settings=None):
@@ -78,8 +85,8 @@ class Terms:
     def _total(self, table):
         return self.combine({name: times * size for name, (times, size) in table.items()})
 
-    def _kinds(self, names) -> Iterator[tuple[str, list[tuple[str, Callable]]]]:
-        """(sentence, [(names, table of terms -> what the slip makes of them)]) for each kind, the simplest first."""
+    def _kinds(self, names) -> Iterator[list[tuple[str, list[tuple[str, Callable]]]]]:
+        """[(sentence, [(names, table of terms -> what the slip makes of them)])], those equally simple together."""
 
         def twice(table, *names):
             return _times(table, 2, *names)
@@ -89,22 +96,29 @@ class Terms:
 
         one, two, three = (list(itertools.combinations(names, count)) for count in (1, 2, 3))
         swaps = list(itertools.permutations(names, 2))
-        yield "missing here: {}.", slips(_without, one)
-        yield "counted twice: {}.", slips(twice, one)
-        yield "counted once, and it comes several times: {}.", slips(_once, one)
-        yield "this is one part of it: {}.", [(n, lambda table, n=n: math.prod(table[n])) for n in names]
-        for sentence, factor in SCALES.items():
-            yield sentence, [("", lambda table, factor=factor: _scaled(self._total(table), factor))]
-        all_once = slips(_once, [names], lambda _: "what a layer holds")
-        yield "counted once, and all of it comes several times: {}.", all_once
-        yield "missing here: {}.", slips(_without, two)
+        yield [("missing here: {}.", slips(_without, one))]
         replaced = slips(lambda t, name, other: t | {name: t[other]}, swaps, lambda pair: " for ".join(pair[::-1]))
-        yield "one thing stands in place of another: {}.", replaced
+        yield [("counted once, and it comes several times: {}.", slips(_once, one))]
+        yield [("counted twice: {}.", slips(twice, one)), ("one thing stands in place of another: {}.", replaced)]
+        yield [("this is one part of it: {}.", [(n, lambda table, n=n: math.prod(table[n])) for n in names])]
+        for sentence, factor in SCALES.items():
+            yield [(sentence, [("", lambda table, factor=factor: _scaled(self._total(table), factor))])]
+        all_once = slips(_once, [names], lambda _: "what a layer holds")
+        yield [("counted once, and all of it comes several times: {}.", all_once)]
+        yield [("missing here: {}.", slips(_without, _akin(names)))]
+        yield [("missing here: {}.", slips(_without, two))]
         too_often = slips(lambda t, name, other: _times(t, t[other][0], name), swaps, lambda pair: pair[0])
-        yield "counted too often: {}.", too_often
-        yield "only these two are counted: {}.", slips(lambda t, *names: {name: t[name] for name in names}, two)
-        yield "counted twice: {}.", slips(twice, two)
-        yield "missing here: {}.", slips(_without, three)
+        yield [("counted too often: {}.", too_often)]
+        yield [("only these two are counted: {}.", slips(lambda t, *names: {name: t[name] for name in names}, two))]
+        yield [("counted twice: {}.", slips(twice, two))]
+        yield [("missing here: {}.", slips(_without, three))]
+
+
+def _akin(names):
+    """The names that share a word, such as all with "bias" in them."""
+    words = dict.fromkeys(word for name in names for word in name.split() if len(word) > 3)
+    groups = (tuple(name for name in names if word in name.split()) for word in words)
+    return [group for group in dict.fromkeys(groups) if 1 < len(group) < len(names)]
 
 
 def _listed(names):

@@ -24,13 +24,13 @@ EXERCISE = Exercise(
         signs={
             "the ones stand well, but as whole numbers or as True; a float table can be multiplied with neither.": (
                 lambda result, want: same(result, want) and as_array(result).dtype.kind != "f"
-            ),
+            )
         },
         mistakes={
             "one row holds the ones of all the tokens: row t needs only that of `ids[t]`.": (
                 lambda ids, vocab_size: _one_hot(ids, vocab_size).amax(0).expand(len(ids), -1),
                 lambda *a: _one_hot(*a).amax(0),
-            ),
+            )
         },
     ),
     meaning="a one-hot row times the table copies one row out of it, so a look-up is a matrix product in disguise.",

@@ -5,16 +5,17 @@ import torch.nn.functional as F
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
-
-
-def _normal(*shape, seed):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+from utils.check.lesson_02.parts import normal
 
 
 def _cases():
-    table, wide = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), _normal(5, 4, seed=1)
+    table, wide = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), normal(5, 4, seed=1)
     vectors = torch.tensor([[3.0, 1.0], [0.0, 1.0]])
-    return [(vectors[0], table), (vectors, table), *((_normal(*s, 4, seed=2), wide) for s in ((), (4,), (2, 3)))]
+    return [
+        (vectors[0], table),
+        (vectors, table),
+        *((normal(*s, 4, seed=2), wide) for s in ((), (4,), (2, 3), (1,), (1, 3), (2, 1))),
+    ]
 
 
 def _score(x, table):
@@ -30,11 +31,7 @@ _MISTAKES = {
 
 EXERCISE = Exercise(
     target="An example: x = [3, 1] and the rows [1, 0], [0, 2], [1, 1] give the scores [3, 2, 4].",
-    probe=Cases(
-        _cases,
-        right=_score,
-        mistakes=_MISTAKES,
-    ),
+    probe=Cases(_cases, right=_score, mistakes=_MISTAKES),
     meaning="the token table, transposed, is the whole head: one dot product for each token.",
     hints=(
         "A dot product multiplies number by number and adds up. Do that with every row of the table.",

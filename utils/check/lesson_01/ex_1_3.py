@@ -17,7 +17,7 @@ EXERCISE = Exercise(
         mistakes={
             "the untied model is not twice as large; it has one table more.": (
                 lambda *sizes: _saving(*sizes, lambda total, saved: 2 * total)
-            ),
+            )
         },
     ),
     meaning="one number, two honest percentages: a share means nothing until its base is named.",

@@ -10,6 +10,7 @@ SMALL = np.array([1.0, 3.0, 2.0]), 2
 LARGE = np.array([1000.0, 1002.0, 1001.0, 999.0]), 3
 FAR_APART = np.array([-2000.0, 1000.0, -2001.0, 1001.0, -2002.0]), 2  # taking off the mean or the first fails here
 LOW = np.array([-2000.0, -2001.0]), 1
+ALL_BELOW = np.array([-1.0, -3.0, -2.0]), 3  # and all of them wanted
 HUGE = np.array([99_999.0, 0.0, 100_000.0]), 2  # for a longer float too
 
 
@@ -63,7 +64,7 @@ _TWICE = {
     "of equal scores one id comes twice: `index` finds the first of equals; an order has each id once.": lambda x, k: (
         [x.tolist().index(score) for score in np.sort(x)[::-1][:k]],
         _top(x, k)[1],
-    ),
+    )
 }
 
 
@@ -85,7 +86,7 @@ EXERCISE = Exercise(
     target="An example: scores [1, 3, 2] and k = 2 give ids [1, 2] and probabilities [0.6652, 0.2447].",
     probe=InTurn(
         Cases(
-            lambda: [SMALL, LARGE, LOW, FAR_APART, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)],
+            lambda: [SMALL, LARGE, LOW, FAR_APART, ALL_BELOW, HUGE, (np.random.default_rng(5).normal(0, 3, 40), 8)],
             right=_top,
             signs=_SIGNS,
             mistakes=_MISTAKES,

@@ -46,7 +46,7 @@ EXERCISE = Exercise(
         signs={
             "a gradient is None: call backward on the loss, and make both tables leaves that require a gradient.": (
                 lambda result, want: isinstance(result, (tuple, list)) and any(part is None for part in result)
-            ),
+            )
         },
     ),
     meaning="the look-up's gradient touches only the tokens read; the head's touches every token there is.",

@@ -42,11 +42,7 @@ _MISTAKES = {
 EXERCISE = Exercise(
     target="An example: ids [[1, 1]] with wte = [[1, 1], [2, 2]] and wpe = [[10, 0], [20, 0], [30, 0]] "
     "gives [[[12, 2], [22, 2]]].",
-    probe=Cases(
-        _cases,
-        right=embed,
-        mistakes=_MISTAKES,
-    ),
+    probe=Cases(_cases, right=embed, mistakes=_MISTAKES),
     meaning="what a token is and where it stands become one vector, and the model learns to tell the two apart.",
     hints=(
         "Two look-ups and a sum. Which numbers choose the rows of each table?",

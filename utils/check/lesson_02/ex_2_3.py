@@ -28,7 +28,7 @@ def _large_scores():
 
 
 def _all_shapes():
-    shapes = (3, 3), (1, 2, 2), (2, 5, 4), (3, 3, 3), (1, 2, 2, 2), (2, 3, 5, 4), (3, 3, 3, 3)
+    shapes = (3, 3), (1, 2, 2), (2, 5, 4), (3, 3, 3), (1, 2, 2, 2), (2, 3, 5, 4), (3, 3, 3, 3), (1, 1, 1, 3)
     return [_random(*shape) for shape in shapes]
 
 
@@ -46,7 +46,10 @@ def _by(scale):
 
 _MISTAKES = {
     "the scores are not divided by the root of the head's width.": _by(lambda d: 1),
-    "the scores are divided by the head's width; its root is wanted.": _by(lambda d: 1 / d),
+    "the scores are divided by another number than the root of the head's width, the last size of q.": (
+        *(_by(lambda d, by=by: 1 / by(d)) for by in (lambda d: d, lambda d: 4, lambda d: 8)),
+        lambda q, k, v: _attend(q * (q.shape[-1] / q.shape[-2]) ** 0.5, k, v),
+    ),
     "the mask has one size, 5 by 5; make it as large as the scores are.": (
         lambda q, k, v: _scores(q, k).masked_fill(~causal_mask(5), -torch.inf).softmax(-1) @ v
     ),
@@ -78,7 +81,7 @@ EXERCISE = Exercise(
             signs={
                 "right for small scores; for those of some hundreds, take each row's largest off before `exp`.": (
                     lambda result, want: "NaN" in (differs(result, want) or "")
-                ),
+                )
             },
         ),
         Cases(_all_shapes, right=_attend),

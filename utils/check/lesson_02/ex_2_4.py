@@ -12,8 +12,8 @@ from utils.check.lesson_02.parts import normal
 
 
 def _split_cases():
-    shapes = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1)
-    return [(torch.arange(8).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in shapes)]
+    shapes = ((1, 3, 8), 2), ((2, 3, 12), 4), ((3, 5, 6), 3), ((2, 4, 6), 1), ((1, 1, 4), 1)
+    return [(torch.arange(8.0).view(1, 2, 4), 2), *((normal(*shape, seed=1), n_head) for shape, n_head in shapes)]
 
 
 def _split(x, n_head):
@@ -40,7 +40,7 @@ _MERGE = {
     "the words are mixed: first bring them forward again, then join the width.": (
         lambda x: x.reshape(len(x), x.shape[2], -1),
         lambda x: x.flatten(2),
-    ),
+    )
 }
 
 

@@ -3,10 +3,10 @@
 import torch
 import torch.nn.functional as F
 
-from utils.check.calling import Wrong, call
+from utils.check.calling import Unclear, Wrong, call
 from utils.check.cases import Cases, InTurn
 from utils.check.engine import Exercise
-from utils.check.lesson_02.parts import Function, normal
+from utils.check.lesson_02.parts import Formula, Function, normal
 
 
 def _cases():
@@ -44,6 +44,23 @@ _MISTAKES = {  # of x, the norms n and m, attention a and the MLP f
 }
 
 
+class _Told(Cases):
+    """Tells a wrong answer what it computes, as one line."""
+
+    def __call__(self, block):
+        try:
+            super().__call__(block)
+        except Unclear as unclear:
+            names = "ln_1", "attn", "ln_2", "mlp"
+            try:
+                formula = block(Formula("x"), *(Function(name, None) for name in names))
+            except Exception:  # it does more than to add and to call
+                raise unclear from None
+            is_formula = isinstance(formula, Formula) and len(formula.text) < 100
+            seen = f"this computes {formula}." if is_formula else unclear.seen
+            raise Unclear(seen, unclear.example, unclear.is_told) from None
+
+
 def _can_learn(block):
     """Wrong if the parts are called where no gradient flows."""
     flows = []
@@ -55,7 +72,7 @@ def _can_learn(block):
 
 EXERCISE = Exercise(
     target="An example: x = [[[1]]], ln_1(x) = x + 1, attn(x) = 10 x, ln_2(x) = x + 2, mlp(x) = 3 x give [[[90]]].",
-    probe=InTurn(Cases(_cases, right=_block, mistakes=_MISTAKES), _can_learn),
+    probe=InTurn(_Told(_cases, right=_block, mistakes=_MISTAKES), _can_learn),
     meaning="nothing on the main path is ever normalised or replaced: each half only adds to it.",
     hints=(
         "The block has two halves of the same form, attention first, the MLP second. Write one, and the other follows.",

@@ -20,6 +20,7 @@ def _cases():
         (torch.tensor([[2, 0]]), small, rows, [add, triple], Function("ln_f(x) = x / 2", lambda x: x / 2)),
         (torch.tensor([[0, 4, 2], [1, 1, 5]]), normal(6, 4, seed=1), normal(7, 4, seed=2), real[:2], norm),
         (torch.tensor([[3, 0, 1, 1, 2]]), normal(4, 4, seed=5), normal(5, 4, seed=6), real, norm),
+        (torch.tensor([[3]]), normal(4, 4, seed=7), normal(5, 4, seed=8), real, norm),
         (torch.tensor([[1], [2]]), normal(4, 4, seed=7), normal(5, 4, seed=8), real, norm),
     ]
 
@@ -50,6 +51,9 @@ _MISTAKES = {
             ids, wte, 0 * wpe, [lambda x, b=b: b(x + wpe[: len(ids[0])]) for b in blocks], ln_f
         )
     ),
+    "the final layer norm comes before the blocks; it comes after the last of them.": (
+        lambda *a: _forward(*a[:4], lambda x: x, x=lambda *tables: a[4](embed(*tables)))
+    ),
     "the position table is read at the token's id.": _with(x=lambda ids, wte, wpe: wte[ids] + wpe[ids]),
     "each block is given the embeddings; give it the result of the one before.": (
         lambda *a: _forward(*a[:3], a[3][-1:], a[4])
@@ -60,11 +64,7 @@ _MISTAKES = {
 EXERCISE = Exercise(
     target="An example: ids [[1]], wte = [[1, 0], [0, 1], [1, 1]], wpe = [[1, 1]], one block(x) = 2 x and "
     "ln_f(x) = x + 1 give the logits [[[3, 5, 8]]].",
-    probe=Cases(
-        _cases,
-        right=_forward,
-        mistakes=_MISTAKES,
-    ),
+    probe=Cases(_cases, right=_forward, mistakes=_MISTAKES),
     meaning="this is the whole GPT: one table at both ends, and between them blocks that add to one stream.",
     hints=(
         "Four stations: the two tables, the blocks one after another, the final layer norm, the head.",

@@ -14,7 +14,7 @@ class Function:
     work: Callable
 
     def __call__(self, x):
-        return self.work(x)
+        return Formula(f"{self.says.split('(')[0]}({x})") if isinstance(x, Formula) else self.work(x)
 
     def __repr__(self):
         return self.says
@@ -22,6 +22,19 @@ class Function:
     def varied(self):
         """Another function, by which a check sees whether this one is used at all."""
         return Function(self.says, lambda x: 1.5 * self.work(x) + 0.25)
+
+
+@dataclass(frozen=True, repr=False)
+class Formula:
+    """What is computed, in words: it stands in place of a tensor, to be added up and given to a Function."""
+
+    text: str
+
+    def __add__(self, other):
+        return Formula(f"{self} + {other}")
+
+    def __repr__(self):
+        return self.text
 
 
 def normal(*shape, seed):

@@ -22,11 +22,10 @@ def _parts(d):
 EXERCISE = Exercise(
     target="An example: a block of width 2 holds 74 numbers.",
     probe=Cases(
-        lambda: [(2,), (5,), (64,), (768,)],
+        lambda: [(2,), (5,), (64,), (768,), (100_003,)],
         right=Terms(_parts).count,
         mistakes={
             "these are the matrices; biases and layer norms are parameters too.": lambda d: 12 * d * d,
-            "the biases are missing: nn.Linear has one number for each of its outputs.": lambda d: 12 * d * d + 4 * d,
             "the MLP is counted with matrices of d times d; its inner width is 4 d.": lambda d: 6 * d * d + 10 * d,
         },
         terms=Terms(_parts),

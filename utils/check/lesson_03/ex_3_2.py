@@ -5,10 +5,12 @@ from utils.check.engine import Exercise
 from utils.check.terms import Terms
 from utils.counting import gpt_params
 
+LARGE = 40_001, 1_027, 770, 1  # a count that float32 rounds, of a model that can still be made
+
 
 def cases():
-    """Sizes V, n, d, L from tiny to GPT-2 small."""
-    return [(10, 4, 2, 1), (7, 5, 4, 3), (200, 32, 64, 2), (50_257, 1_024, 768, 12)]
+    """Sizes V, n, d, L from tiny to GPT-2 small, and one beside it."""
+    return [(10, 4, 2, 1), (7, 5, 4, 3), (8, 4, 6, 2), (200, 32, 64, 2), (50_257, 1_024, 768, 12), LARGE]
 
 
 def parts(V, n, d, L):
@@ -36,7 +38,7 @@ EXERCISE = Exercise(
         mistakes={
             "tables and final layer norm are counted once for each block; only the blocks repeat.": (
                 lambda V, n, d, L: L * gpt_params(V, n, d, 1)
-            ),
+            )
         },
         terms=Terms(parts),
     ),

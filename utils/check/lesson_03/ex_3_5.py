@@ -9,7 +9,7 @@ _TERMS = Terms(lambda n, w: {"the weights": n * w, "the gradients": n * w, "a mo
 EXERCISE = Exercise(
     target="An example: 3 parameters of 4 bytes take 48 bytes while they are trained.",
     probe=Cases(
-        lambda: [(10, 2), (10, 4), (114_944, 4), (7, 1), (124_439_808, 2)],
+        lambda: [(10, 2), (10, 4), (114_944, 4), (7, 1), (124_439_808, 2), (1_557_611_201, 4)],
         right=_TERMS.count,
         mistakes={
             "the moments are counted in weight_bytes; they have 4 bytes, whatever the weights have.": (

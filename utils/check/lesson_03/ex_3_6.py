@@ -1,6 +1,8 @@
 """Exercise 3.6: the convention of a stated count. answer(stated, cfg) -> a key of conventions(cfg), or None."""
 
-from utils.check.cases import Cases
+from fractions import Fraction
+
+from utils.check.cases import Cases, InTurn
 from utils.check.engine import Exercise
 from utils.counting import GPT2_FAMILY, conventions
 from utils.model import GPTConfig
@@ -35,6 +37,17 @@ def _within(*bounds):
     return tuple(_with(lambda a, b, bound=bound: _far(a, b) <= bound) for bound in bounds)
 
 
+def _border():
+    """Stated numbers exactly 1 % away, which 0.01 times them hits exactly too."""
+    first, second = (GPTConfig(V, n, d, L, n_head=2) for V, n, d, L in ((199, 8, 64, 1), (196, 4, 16, 2)))
+    return [(64_000, first), (12_800, second)]
+
+
+def _either(function):
+    """The function of a number or of the same as a Fraction, for which `count / stated - 1` does not round."""
+    return lambda stated, cfg: function(stated, cfg) or function(Fraction(stated), cfg)
+
+
 def _close(stated, cfg):
     return [name for name, count in conventions(cfg).items() if _far(stated, count) <= 0.01 * stated] or [None]
 
@@ -57,18 +70,22 @@ _MISTAKES = {
     ),
     "this is the count; its name is wanted.": lambda s, cfg: (name := _named(s, cfg)) and conventions(cfg)[name],
 }
+_AT_BORDER = {"exactly 1 % away is not *more than 1 %*, so the name counts.": _with(lambda a, b: _far(a, b) < 0.01 * a)}
 
 EXERCISE = Exercise(
     target="An example: for the course model 128000 gives 'entries of state_dict', and 150000 gives None.",
-    probe=Cases(
-        _cases,
-        right=_named,
-        mistakes=_MISTAKES,
-        signs={
-            "this is the word None, in quotes; Python's own None stands without them.": (
-                lambda result, want: isinstance(result, str) and str(result) == "None"
-            ),
-        },
+    probe=InTurn(
+        Cases(
+            _cases,
+            right=_named,
+            mistakes=_MISTAKES,
+            signs={
+                "this is the word None, in quotes; Python's own None stands without them.": (
+                    lambda result, want: isinstance(result, str) and str(result) == "None"
+                )
+            },
+        ),
+        Cases(_border, right=_named, mistakes=_AT_BORDER, view=_either),
     ),
     meaning="two sources that disagree have often counted the same model, each in its own way.",
     hints=(

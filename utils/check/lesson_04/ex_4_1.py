@@ -15,7 +15,7 @@ def _cases():
     rule = lambda ids: (table[ids] * places[: ids.shape[1]]).cumsum(1)  # noqa: E731
     model = ScriptedModel(5, rule, "a model with `n_ctx` = 4")
     texts = [
-        [[1, 2, 3]],
+        [[1, 2, 1]],
         [[4]],
         [[0, 1, 2, 3], [3, 3, 0, 4]],
         [[4, 0, 3, 1, 2, 2]],
@@ -43,7 +43,7 @@ EXERCISE = Exercise(
             mistakes={
                 "a text longer than the context stops the model; it has room for `model.config.n_ctx`.": (
                     lambda model, ids: model(ids)[:, -1]
-                ),
+                )
             },
         ),
         _require_no_graph,

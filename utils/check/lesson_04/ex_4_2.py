@@ -18,6 +18,7 @@ def _cases():
         (torch.tensor([1.0, 3.0, 2.0]), 1.0),
         (random_scores(2, 3, seed=1), 0.5),
         (random_scores(2, 3, 4, seed=2), 1.5),
+        (random_scores(1, 1, 3, seed=3), 0.7),
         (torch.tensor([1.0, 3.0, 2.0]), 0.02),
         (torch.tensor([[1000.0, 1001.0], [0.0, 1.0]]), 1),
         (torch.tensor([0.0, 1e-11], dtype=torch.float64), 1e-11),  # below any limit that one would set

@@ -18,7 +18,7 @@ def _cases():
         *((two, 0), (two, 2.0), (torch.tensor([3.0, 1.0, 3.0]), 0.0)),
         (torch.tensor([[1.0, 2.0, 0.0], [5.0, 4.0, 5.0], [-3.0, -2.0, -1.0]]), 0),
         *((random_scores(2, 3, 4, seed=2), 1.5), (random_scores(2, 3, 4, seed=3), 0)),
-        (torch.tensor([1.0, 1.25]), 0.25),
+        *((torch.tensor([1.0, 1.25]), 0.25), (random_scores(1, 1, 3, seed=4), 0), (random_scores(1, 3, seed=4), 2)),
         (torch.tensor([0.0, 1e-30]), 1e-30),  # below any limit that one would set
         *((torch.tensor([-math.inf, -1.0, -2.0]), 0), (torch.tensor([[1000.0, 1001.0], [0.0, 1.0]]), 1), (ties, 0)),
     ]

@@ -18,6 +18,7 @@ def _cases():
         (torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), 0.65),
         (torch.tensor([0.04, 0.9, 0.06]), 0.001),
         (torch.tensor([0.25, 0.5, 0.25]), 0.5),
+        (torch.tensor([[[0.3, 0.7]]]), 0.8),
         (torch.tensor([0.6, 0.0, 0.4, 0.0]), 0.7),
         (random_scores(2, 3, 8, seed=3).softmax(-1), 0.8),
     ]
@@ -84,7 +85,7 @@ _TIES = {
     "where probabilities tie at the border, too many of them stay: the smallest set that reaches p takes "
     "as many of the equals as it needs. A threshold cannot part them, their ranks can.": (
         lambda x, p: shares(x * (x >= torch.where(_stays(x, p), x, 1.0).amin(-1, keepdim=True)))
-    ),
+    )
 }
 
 

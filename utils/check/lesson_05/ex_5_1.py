@@ -11,6 +11,7 @@ from utils.check.lesson_04.ex_4_6 import require_ids
 def _cases():
     return [
         (torch.tensor([[7, 8, 9]]),),
+        (torch.tensor([[4, 5]]),),
         (torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8]]),),
         (torch.randint(200, (3, 33), generator=torch.Generator().manual_seed(1)),),
     ]
@@ -25,7 +26,7 @@ _COMPARED = Cases(
     _cases,
     right=lambda rows: (rows[:, :-1], rows[:, 1:]),
     mistakes={
-        "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:]),
+        "the rows are cut, not the columns: tokens run along the second dimension.": lambda rows: (rows[:-1], rows[1:])
     },
     results=("the inputs", "the targets"),
 )

@@ -10,7 +10,7 @@ def _cases():
     return [
         (torch.tensor([1.0, 3.0]),),
         (torch.tensor([[0.5, 2.0, 1.0], [5.0, 0.1, 3.0]]),),
-        (torch.linspace(0, 6, 1000),),  # so many that the product of their exponentials overflows
+        (torch.linspace(0, 6, 1009) ** 2 / 5,),  # so many that the product of their exponentials overflows
     ]
 
 
@@ -20,6 +20,10 @@ EXERCISE = Exercise(
         _cases,
         right=lambda losses: losses.mean().exp(),
         mistakes={
+            "the exponential comes last, once: average the losses first.": (
+                lambda losses: losses.exp().mean(),
+                *(lambda losses: losses.logsumexp(0), lambda losses: losses.logsumexp(-1)),
+            ),
             "each token has a number of its own; average the losses first.": lambda losses: losses.exp(),
             "the base is another number than e; losses in nats need all its digits, which `torch.exp` knows.": tuple(
                 lambda losses, base=base: base ** losses.mean() for base in (2, 10, 2.7, 2.71, 2.718, 2.72)

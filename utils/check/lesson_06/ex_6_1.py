@@ -52,7 +52,7 @@ EXERCISE = Exercise(
         signs={
             "the store is not right: the new tokens stand from `length` on, all of them, and the rest is as it was.": (
                 lambda result, want: same(result[0], want[0]) and not same(result[1], want[1])
-            ),
+            )
         },
         mistakes={
             "the number is right and the store is as it was: write into a slice of it; `cat` makes another tensor.": (

@@ -21,9 +21,7 @@ EXERCISE = Exercise(
     probe=Cases(
         lambda: [(5, 3), (3, 1), (0, 4), (2, 2), (31, 1), (1023, 12)],
         right=_positions,
-        signs={
-            "the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats,
-        },
+        signs={"the positions are right, but as floats; rows of a table are picked by whole numbers.": _are_floats},
     ),
     meaning="a token's position is how many tokens came before it, whether they are read again or kept in a cache.",
     hints=(

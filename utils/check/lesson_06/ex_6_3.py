@@ -41,6 +41,9 @@ EXERCISE = Exercise(
             "the scores are divided by another number, or by none; it is the root of d_head, the shape's last.": (
                 *(_but(scaled=lambda q: 1), _but(scaled=lambda q: 1 / q.shape[-1]), _but(scaled=lambda q: 1 / 8)),
             ),
+            "the keys are reshaped, which deals their numbers out anew; turn them, with `.mT`.": (
+                lambda q, k, v: _attend(q, k.reshape(*k.shape[:2], k.shape[3], k.shape[2]).mT, v)
+            ),
             "right for small scores; with large ones the exponential overflows: `softmax` is safe.": (
                 _but(softmax=lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True))
             ),

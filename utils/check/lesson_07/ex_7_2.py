@@ -22,7 +22,7 @@ EXERCISE = Exercise(
         _cases,
         right=_mlp_width,
         mistakes={
-            "`x is not None or y` gives True, and not x.": lambda c: c.get("n_inner") is not None or 4 * c["n_embd"],
+            "`x is not None or y` gives True, and not x.": lambda c: c.get("n_inner") is not None or 4 * c["n_embd"]
         },
     ),
     meaning="null is a value that says *the usual*, and a reader has to know what is usual.",

@@ -2,6 +2,7 @@
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
+from utils.check.lesson_03.ex_3_2 import LARGE
 from utils.check.terms import Terms
 from utils.pretrained import KNOWN_CONFIGS
 
@@ -11,7 +12,7 @@ _SMALLEST = {"vocab_size": 10, "n_positions": 4, "n_embd": 2, "n_layer": 1}
 def _cases():
     other, untied = {"vocab_size": 7, "n_positions": 5, "n_embd": 4, "n_layer": 3}, {"tie_word_embeddings": False}
     more = {"n_inner": None}, {"n_inner": 3}, untied, {"tie_word_embeddings": True}
-    whole = other | {"n_inner": 20} | untied, KNOWN_CONFIGS["GPT-2 small"]
+    whole = other | {"n_inner": 20} | untied, KNOWN_CONFIGS["GPT-2 small"], dict(zip(_SMALLEST, LARGE, strict=True))
     return [(config,) for config in (_SMALLEST, other, *(_SMALLEST | setting for setting in more), *whole)]
 
 
@@ -49,7 +50,7 @@ EXERCISE = Exercise(
         mistakes={
             "a layer norm is counted as d numbers; it has a scale and a shift, d of each.": (
                 lambda c: _count(c) - (2 * c["n_layer"] + 1) * c["n_embd"]
-            ),
+            )
         },
         terms=_TERMS,
     ),

@@ -18,7 +18,7 @@ _flops = _TERMS.count
 EXERCISE = Exercise(
     target="An example: V = 10, d = 1 and one layer give 44 FLOPs.",
     probe=Cases(
-        lambda: [(3, 2, 1), (5, 2, 3), (7, 3, 2), (200, 64, 2), (50_257, 768, 12)],
+        lambda: [(3, 2, 1), (5, 2, 3), (7, 3, 2), (200, 64, 2), (50_257, 768, 12), (50_257, 12_289, 97)],
         right=_flops,
         terms=_TERMS,
     ),

@@ -19,7 +19,14 @@ SIX = "training costs 6 N for each token: 2 N forward, 4 N backward, each multip
 EXERCISE = Exercise(
     target="An example: 1,000 parameters, 172,800 tokens and 12,000 FLOP/s give 1 day; 2 such GPUs half of it.",
     probe=Cases(
-        lambda: [(86_400, 10, 6), (86_400, 10, 6, 4), (1e9, 2e9, 1e14, 3), (174.6e9, 300e9, 28e12, 1_000)],
+        lambda: [
+            (86_400, 10, 6),
+            (86_400, 10, 6, 4),
+            (1e6, 7e6, 1e8),
+            (86_400, 30, 6, 3),
+            (1e9, 2e9, 1e14, 3),
+            (174.6e9, 300e9, 28e12, 1_000),
+        ],
         right=_days,
         mistakes={SIX: tuple(lambda *case, k=k: _days(*case) * k / 6 for k in (2, 3, 4))},
         terms=Terms(

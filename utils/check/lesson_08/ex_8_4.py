@@ -14,7 +14,7 @@ def _best(flops, ratio=20):
 EXERCISE = Exercise(
     target="An example: 750 FLOPs at 5 tokens per parameter give (5, 25): 6 times 5 times 25 is 750.",
     probe=Cases(
-        lambda: [(480, 5), (12_000,), (600, 1), (192, 0.5), (5.76e23,), (3.14e23, 1.7)],
+        lambda: [(480, 5), (12_000,), (600, 1), (192, 0.5), (1_000, 7), (5.76e23,), (3.14e23, 1.7)],
         right=_best,
         results=("the parameters", "the tokens"),
     ),

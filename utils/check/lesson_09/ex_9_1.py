@@ -10,7 +10,7 @@ from utils.check.lesson_02.parts import normal
 
 def _cases():
     small = torch.tensor([1.0, 7.0]), torch.tensor([1.0, 10.0]), 0.0
-    shapes = ((3,), 0.5), ((4, 4), 1e-5), ((2, 5, 3), 1e-5), ((3, 3, 3), 1e-5)
+    shapes = ((3,), 0.5), ((4, 4), 1e-5), ((1, 1, 4), 1e-5), ((2, 5, 3), 1e-5), ((3, 3, 3), 1e-5)
     usual = [(normal(*shape, seed=1) + 0.5, normal(shape[-1], seed=2), eps) for shape, eps in shapes]
     tiny = torch.tensor([[2e-3, -3e-3, 1e-3], [0, 0, 0]]), normal(3, seed=3), 1e-5
     return [small, *usual, tiny, (normal(2, 4, seed=4), normal(4, seed=5), 0.5)]
@@ -58,9 +58,6 @@ _MISTAKES = {
         _divided(lambda x, eps: x.norm(dim=-1, keepdim=True) / x.shape[-1] + eps),
         lambda x, weight, eps: F.normalize(x, dim=-1, eps=eps) * weight,
     ),
-    "the sum of the squares is divided by d - 1; a mean divides by d.": _by(
-        lambda x: x.square().sum(-1, keepdim=True) / (x.shape[-1] - 1)
-    ),
     "`eps` is added to the root; it belongs under it, where it counts for small vectors.": (
         *(_divided(lambda x, eps: _mean_square(x).sqrt() + eps), lambda x, w, eps: _rms_norm(x, w, 0.0) + eps),
     ),
@@ -68,24 +65,9 @@ _MISTAKES = {
         *(lambda x: x.square().mean(), lambda x: _mean_square(x, 0), lambda x: _mean_square(x, (0, -1))),
         lambda x: _mean_square(x, -2 if x.ndim > 1 else -1),
     ),
-    "one number for each vector has to stay in a dimension of its own to divide it: `keepdim=True`.": _by(
-        lambda x: x.square().mean(-1)
-    ),
-    "x is divided by the mean square; its root is missing.": _divided(lambda x, eps: _mean_square(x) + eps),
-    "`** 1 / 2` is no root, since a power comes before a division; write `** 0.5`.": (
-        _divided(lambda x, eps: (_mean_square(x) + eps) / 2),
-        _divided(lambda x, eps: 2 * (_mean_square(x) + eps)),
-    ),
     "the mean is taken of x itself; square each number first, then take the mean.": (
         *_by(lambda x: x.mean(-1, keepdim=True).square(), lambda x: x.mean(-1, keepdim=True)),
         _divided(lambda x, eps: x.mean(-1, keepdim=True) + eps),
-    ),
-    "this is the mean of the absolute values; numbers are squared, and the root comes last.": (
-        _divided(lambda x, eps: x.abs().mean(-1, keepdim=True) + eps),
-        _divided(lambda x, eps: (x.square() + eps).sqrt().mean(-1, keepdim=True)),
-    ),
-    "x is multiplied by its root mean square; divide by it.": (
-        lambda x, weight, eps: x * (_mean_square(x) + eps).sqrt() * weight
     ),
     "the weight is in x before its root mean square is taken; it comes after the division.": (
         lambda x, weight, eps: _rms_norm(x * weight, torch.ones_like(weight), eps)

@@ -61,7 +61,6 @@ _MISTAKES = {
     "the pairs are turned well, and put back in another order: all first numbers, then all second ones.": (
         *(lambda x, angles: _woven(*_turned(*x.chunk(2, -1), angles)), _by(lambda *case: _turned(*case)[::-1])),
     ),
-    "each pair is turned backwards; a positive angle turns the first axis towards the second.": _with(torch.neg),
     "sine and cosine are swapped; an angle of 0 has to leave a pair as it is.": (
         *(_with(lambda angles: math.pi / 2 - angles), _with(lambda angles: angles - math.pi / 2)),
     ),
@@ -84,11 +83,6 @@ _MISTAKES = {
         _by(lambda a, b, angles: (a * angles.cos(), b * angles.cos())),
         _by(lambda a, b, angles: (a * angles.cos(), b * angles.sin())),
     ),
-    "the angles are taken for degrees; they are radians already.": (*(_with(torch.deg2rad), _with(torch.rad2deg)),),
-    "one token's angles turn all of them; each token has a row of `angles`.": (
-        *(_with(lambda angles: angles[:1]), _with(lambda angles: angles[-1:])),
-    ),
-    "one angle turns all pairs of a token; each pair has a column of `angles`.": _with(lambda angles: angles[:, :1]),
 }
 
 EXERCISE = Exercise(

@@ -1,7 +1,5 @@
 """Exercise 9.3: distance only. answer(q (d_head,), k (d_head,), distance, theta) -> the score, a number."""
 
-import math
-
 import torch
 
 from utils.check.cases import Cases
@@ -46,31 +44,17 @@ def _at(distance):
 
 
 _MISTAKES = {
-    "both are turned by the distance, and nothing is left of it; the query is turned `distance` further.": (
-        lambda q, k, distance, theta: q @ k
-    ),
     "the turn goes the wrong way: the query stands after the key, so it is turned further. Turning the key by the "
     "distance instead puts the key after the query.": _at(lambda m: -m),
     "the distance counts twice; turn only one of the two by it, or one by half and the other back by half.": (
         *(_at(lambda m: 2 * m), _at(lambda m: -2 * m)),
     ),
-    "the distance is off by one; a query at its key's own place has the distance 0.": (
-        *(_at(lambda m: m + 1), _at(lambda m: m - 1)),
-    ),
-    "the angles are taken for degrees; sine and cosine take radians.": (*(_at(math.radians), _at(math.degrees)),),
     "the exponent has no minus: pair 0 turns fastest, and each further pair turns slower.": _power(
         lambda i, d: 2 * i / d
     ),
     "the exponent is half of what it should be: -2 i / d_head, so that it ends near -1.": _power(lambda i, d: -i / d),
     "the exponent is twice what it should be: i counts pairs, and `arange(0, d_head, 2)` holds 2 i already.": (
         _power(lambda i, d: -4 * i / d)
-    ),
-    "the pairs are counted from 1; the first is pair 0, which turns by 1 a position.": (
-        *(_power(lambda i, d: -2 * (i + 1) / d), _power(lambda i, d: -(2 * i + 1) / d)),
-    ),
-    "the score is divided by the root of d_head, or by lengths; here it is the plain dot product.": (
-        lambda *case: _score(*case) / len(case[0]) ** 0.5,
-        lambda q, k, *rest: _score(q, k, *rest) / q.norm() / k.norm(),
     ),
     "neighbours are turned together; as in 9.2, number i goes with number i + d_head / 2.": _with(pairs=_neighbours),
     "only the cosines count here; a query and a key at right angles meet through the sine.": (

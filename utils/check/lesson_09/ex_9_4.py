@@ -11,7 +11,7 @@ from utils.check.lesson_02.parts import normal
 def _cases():
     eye = torch.eye(2)
     small = torch.tensor([1.0, 2.0]), eye, torch.tensor([[0.0, 3.0], [1.0, 0.0]]), eye
-    sizes = ((4,), 6), ((3,), 3), ((2, 4), 5), ((3, 3), 3), ((2, 3, 4), 6), ((2, 3, 2), 3)
+    sizes = ((4,), 6), ((3,), 3), ((1, 1, 4), 3), ((2, 4), 5), ((3, 3), 3), ((2, 3, 4), 6), ((2, 3, 2), 3)
     random = [(normal(*shape, seed=1), *_matrices(shape[-1], d_ff)) for shape, d_ff in sizes]
     return [small, *random]
 
@@ -40,27 +40,18 @@ _MISTAKES = {
         lambda g, u: F.softmax(g, -1) * u,
     ),
     "nothing bends the gate, and two straight branches stay; SiLU is missing.": _joined(lambda g, u: g * u),
-    "the branches are added; they are multiplied, number by number.": _joined(
-        *(lambda g, u: F.silu(g) + u, lambda g, u: g + F.silu(u), lambda g, u: F.silu(g + u))
-    ),
-    "SiLU bends both branches, or their product; what comes from `up` stays as it is.": _joined(
-        *(lambda g, u: F.silu(g) * F.silu(u), lambda g, u: F.silu(g * u))
-    ),
     "the sigmoid is taken of what comes from `up`; SiLU is the gate times the gate's own sigmoid.": _joined(
-        *(lambda g, u: g * torch.sigmoid(u), lambda g, u: g * torch.sigmoid(g) * g * u),
+        *(lambda g, u: g * torch.sigmoid(u), lambda g, u: g * torch.sigmoid(g) * g * u)
     ),
     "a matrix is not turned: nn.Linear stores (out, in), and multiplies with it turned.": (
-        lambda x, gate, up, down: _swiglu(x, gate.T, up.T, down.T),
-        *(lambda x, g, u, down: _swiglu(x, g, u, down.T), lambda x, g, u, down: _swiglu(x, g.T, u.T, down)),
-        *(lambda x, gate, u, d: _swiglu(x, gate.T, u, d), lambda x, g, up, d: _swiglu(x, g, up.T, d)),
+        lambda x, gate, up, down: _swiglu(x, gate.T, up.T, down.T)
+    ),
+    "SiLU comes at the end; it bends what comes from `gate`, and `down` comes last.": (
+        lambda *case: F.silu(_swiglu(*case, joined=torch.mul))
     ),
     "a matrix is reshaped, which deals its numbers out anew; turn it.": (
         lambda x, *m: _swiglu(x, *(each.reshape(each.shape[::-1]).T for each in m)),
         lambda x, g, u, down: _swiglu(x, g, u, down.reshape(down.shape[::-1]).T),
-    ),
-    "x is added as well; the block does that, not the MLP.": lambda x, *m: x + _swiglu(x, *m),
-    "SiLU comes at the end, or once more there; it bends what comes from `gate`, and `down` comes last.": (
-        *(lambda *case: F.silu(_swiglu(*case)), lambda *case: F.silu(_swiglu(*case, joined=torch.mul))),
     ),
     "one branch goes into the other; both of them read x.": (
         lambda x, gate, up, down: F.silu(x @ gate.T @ down.T @ up.T) @ down.T,

@@ -65,29 +65,17 @@ _MISTAKES = {
         lambda q, k, v: _attend(_mean_of_each_group(q, k.shape[1]), k, v),
         lambda q, k, v: _attend(_groups(_mean_of_each_group(q, k.shape[1]), q.shape[1]), k, v),
     ),
-    "the results of a group are averaged; every query head keeps its own.": (
-        lambda q, k, v: _mean_of_each_group(_attend(q, k, v), k.shape[1]),
-        lambda q, k, v: _groups(_mean_of_each_group(_attend(q, k, v), k.shape[1]), q.shape[1]),
-    ),
     "there is no mask: a token sees those after it.": _with(weights=lambda scores: scores.softmax(-1)),
-    "the mask is the wrong way round: a token looks at itself and those before it.": (
-        _with(weights=lambda scores: _weights(scores.flip(-1, -2)).flip(-1, -2)),
-        _with(weights=lambda scores: scores.masked_fill(causal_mask(scores.shape[-1]), -torch.inf).softmax(-1)),
-    ),
     "the mask comes after the softmax, so the weights of a row no longer sum to 1; mask the scores.": (
         _with(weights=lambda scores: scores.softmax(-1).tril())
     ),
     "forbidden scores are set to 0, and the softmax still gives those tokens weight; minus infinity gives none.": (
         _with(weights=lambda scores: scores.tril().softmax(-1))
     ),
-    "the scores are not divided by the root of the head's width.": _with(scale=lambda q: 1),
-    "the scores are divided by something else than the root of the head's width, d_head.": (
-        _with(scale=lambda q: 1 / q.shape[-1]),
+    "the scores are divided by something else than the root of the head's width, d_head, or by nothing.": (
+        *(_with(scale=lambda q: 1), _with(scale=lambda q: 1 / q.shape[-1])),
         *(_with(scale=lambda q, dim=dim: q.shape[dim] ** -0.5) for dim in (1, 2)),
         _with(scale=lambda q: (q.shape[1] * q.shape[-1]) ** -0.5),
-    ),
-    "the heads are joined already; leave them apart, (B, H, T, d_head).": (
-        lambda *case: _attend(*case).transpose(1, 2).flatten(2)
     ),
 }
 

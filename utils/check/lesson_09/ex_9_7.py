@@ -29,35 +29,15 @@ EXERCISE = Exercise(
             (5, 54, 6, 6, 7, 1),
             (30, 576, 9, 3, 1, 4),  # SmolLM2-135M, a token
             (32, 4_096, 32, 8, 8_192, 2),  # Llama 3
+            (33, 4_095, 15, 5, 131_071, 3),
         ],
         right=_bytes,
         mistakes={
             "keys and values are counted for every query head; the cache holds those of n_kv_head heads.": (
                 lambda L, d, H, G, n, b: 2 * L * d * n * b
             ),
-            "each key is counted as wide as the stream; a head is n_embd / n_head wide.": (
-                lambda L, d, H, G, n, b: 2 * L * G * d * n * b
-            ),
-            "the width is shared out among the query heads, so a head is n_embd / n_head wide.": (
-                *(lambda L, d, H, G, n, b: 2 * L * (d // G) * n * b, lambda L, d, H, G, n, b: 2 * L * d // G * n * b),
-            ),
             "the share of the heads stands on its head: it is n_kv_head / n_head.": (
                 lambda L, d, H, G, n, b: 2 * L * d * H // G * n * b
-            ),
-            "queries are counted too; only keys and values are kept.": (
-                lambda L, d, H, G, n, b: L * (d + 2 * G * d // H) * n * b,
-                lambda L, d, H, G, n, b: 3 * L * G * d // H * n * b,
-            ),
-            "the number of tokens is squared, as in the attention weights; those are not kept.": (
-                lambda L, d, H, G, n, b: 2 * L * G * d // H * n * n * b,
-                lambda L, d, H, G, n, b: L * H * n * n * b,
-            ),
-            "the sizes are added; they multiply.": (
-                lambda L, d, H, G, n, b: 2 + L + G + d // H + n + b,
-                lambda *sizes: sum(sizes),
-            ),
-            "these are the weights that make keys and values; the cache holds what they make, for each token.": (
-                lambda L, d, H, G, n, b: 2 * L * d * G * d // H * b
             ),
         },
         terms=_TERMS,

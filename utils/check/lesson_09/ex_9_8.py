@@ -46,12 +46,10 @@ def _number(*ways):
 
 
 _MISTAKES = {
-    "the two numbers of a byte stand side by side; all the low halves come first, numbers 0-15, then the high ones.": (
+    "all the low halves come first, numbers 0-15, then all the high ones; here they alternate, or are swapped.": (
+        _with(quants=lambda block: np.roll(_quants(block), 16)),
         _with(quants=lambda block: _quants(block).reshape(2, 16).T.ravel()),
         _with(quants=lambda block: _quants(block).reshape(2, 16)[::-1].T.ravel()),
-    ),
-    "low and high halves are swapped: numbers 0-15 are the low ones, `byte & 15`.": (
-        _with(quants=lambda block: np.roll(_quants(block), 16))
     ),
     "scale and minimum are swapped; the scale comes first.": _with(head=lambda block: _head(block)[::-1]),
     "scale and minimum are read from the wrong end; a file of llama.cpp stores the low byte first.": (
@@ -71,18 +69,11 @@ _MISTAKES = {
         # as bytes they start again at 255
         *_number(lambda q, scale, _: scale * ((q - 8) % 256), lambda q, scale, m: scale * ((q - 8) % 256) + m),
     ),
-    "the minimum is missing; every number starts from it.": _number(lambda q, scale, minimum: scale * q),
-    "the minimum is subtracted; it is added, and most are negative.": _number(
-        lambda q, scale, minimum: scale * q - minimum
-    ),
     "the minimum is scaled as well; scale the 4-bit number alone, then add.": _number(
         *(lambda q, scale, minimum: scale * (q + minimum), lambda q, scale, minimum: scale * (q - minimum))
     ),
     "the result has the few digits of float16; make float32 of scale and minimum before you compute.": _number(
         lambda q, scale, minimum: np.float16(scale) * q.astype(np.float16) + np.float16(minimum)
-    ),
-    "the 16 bytes start behind scale and minimum, at byte 4.": tuple(
-        _with(quants=lambda block, start=start: _quants(block, start)) for start in (0, 2, 3)
     ),
     "a high half is too large by 16; shift it down, `byte >> 4`.": (
         _with(quants=lambda block: _quants(block) * np.repeat([1, 16], 16))

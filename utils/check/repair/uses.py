@@ -139,6 +139,8 @@ def other_names(node, parent, names):
         and isinstance(parent, (ast.BinOp, ast.Call))
     ):
         yield from ((f"the number {node.value}", ast.Name(name, ast.Load())) for name in names)
+    if isinstance(node, ast.Call) and called(node) == "len":
+        yield from ((f"the {says(node)}", ast.Name(name, ast.Load())) for name in names)
     if isinstance(node, ast.Name) and is_read(node, parent) and node.id not in MODULES:
         for other in names:
             if other != node.id:
