@@ -173,9 +173,10 @@ def growth():
 
 def real_model():
     """-> SmolLM2, after printing what it takes to load it in a process of its own; None where it is not installed."""
-    code = "import resource, time; start = time.perf_counter(); from utils.pretrained import load_smollm; "
-    code += "ready = time.perf_counter(); load_smollm(); took = time.perf_counter() - ready; "
-    code += "print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)"
+    # what the system says of this program; getrusage remembers the size of the one that started it
+    code = "import re, time; from utils.pretrained import load_smollm; start = time.perf_counter(); load_smollm(); "
+    code += "took = time.perf_counter() - start; status = open('/proc/self/status', encoding='utf-8').read(); "
+    code += "print(took, int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) / 1e6)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", cwd=ROOT, check=False)
     if done.returncode:
         print(f"SmolLM2       {done.stderr.strip().splitlines()[-1]}")
