@@ -281,9 +281,9 @@ def test_wrong_types_of_settings(folder, refused):
 def test_a_model_without_numbers_is_made_without_torchs_compiler():
     code = (
         "import sys; from utils.llama import LlamaConfig; from utils.model import GPTConfig\n"
-        "from utils.pretrained.unfilled import unfilled\n"
+        "from utils.counting import meta_model\n"
         "for config in (LlamaConfig(61, 24, 32, 3, 4, 2, 48), GPTConfig(61, 24, 32, 3, 4)):\n"
-        "    model = unfilled(config)\n"
+        "    model = meta_model(config)\n"
         "    assert all(parameter.is_meta for parameter in model.parameters())\n"
         "    assert model.lm_head.weight is model.wte.weight\n"
         "assert 'torch._dynamo' not in sys.modules, 'its import takes longer than SmolLM2 takes to load'\n"

@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from utils import validate
+from utils.counting import meta_model
 from utils.files import at_home, not_there, replace_file, stand_in
 from utils.llama import LlamaConfig
 from utils.model import GPT, GPTConfig
@@ -37,8 +38,7 @@ def save_model(model: GPT, path) -> None:
 
 
 def _require_readable(weights, config):
-    with torch.device("meta"):
-        wanted = {name: parameter.shape for name, parameter in config.build().named_parameters()}
+    wanted = {name: parameter.shape for name, parameter in meta_model(config).named_parameters()}
     given = {name: tensor.shape for name, tensor in weights.items()}
     different = [name for name in wanted | given if given.get(name) != wanted.get(name)]
     if different or any(tensor.is_meta for tensor in weights.values()):

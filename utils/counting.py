@@ -6,6 +6,8 @@ A parameter is one learned number. Nothing here counts masks or other buffers.
 import math
 
 import torch
+from torch.nn import init
+from torch.overrides import TorchFunctionMode
 
 from utils import validate
 from utils.config import ModelConfig
@@ -149,7 +151,24 @@ GPT3_FAMILY = {
 }
 
 
+# what a fresh model draws with
+DRAWS = {init.normal_, init.uniform_, init.kaiming_uniform_, torch.Tensor.normal_, torch.Tensor.uniform_}
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves out what draws random numbers: for a tensor without memory, torch would first import its compiler."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if function in DRAWS:
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **kwargs)
+
+
 def meta_model(cfg: ModelConfig) -> GPT:
-    """The model with shapes but without numbers, so that any size can be built and counted in no memory."""
-    with torch.device("meta"):
+    """The model with shapes but without numbers: any size in no memory, to be counted, or filled from a file.
+
+    It is filled by load_state_dict(assign=True).
+    """
+    with torch.device("meta"), _Undrawn():
         return cfg.build()

@@ -7,11 +7,11 @@ from pathlib import Path
 import torch
 
 from utils import validate
+from utils.counting import meta_model
 from utils.files import at_home
 from utils.model import GPT
 from utils.pretrained.hf_files import stored_shapes, stored_tensors
 from utils.pretrained.hf_names import Layout, mismatches, other_sizes, stored_sizes
-from utils.pretrained.unfilled import unfilled
 
 TABLE, HEAD = "wte.weight", "lm_head.weight"
 
@@ -44,7 +44,7 @@ def filled(config, folder: Path, layout: Layout) -> GPT:
     wrong = _differences(config, {name: shapes[hf_name] for name, hf_name in stored.items()}, layout)
     if wrong:
         raise ValueError(f"{folder} does not hold the {layout.kind} that its config.json describes: {wrong}.")
-    model = unfilled(config)
+    model = meta_model(config)
     model.load_state_dict(_weights(folder, stored, layout), assign=True)
     return model.eval()
 
@@ -97,7 +97,7 @@ def _differences(config, found, layout):
 
 
 def _shapes(config):
-    return {name: tuple(parameter.shape) for name, parameter in unfilled(config).named_parameters()}
+    return {name: tuple(parameter.shape) for name, parameter in meta_model(config).named_parameters()}
 
 
 def _weights(folder, stored, layout):

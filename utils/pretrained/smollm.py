@@ -12,13 +12,12 @@ from pathlib import Path
 import torch
 
 from utils import validate
-from utils.counting import ledger
+from utils.counting import ledger, meta_model
 from utils.environment import COMMAND, SMOLLM, SMOLLM_FILE, VENV
 from utils.files import replace_file
 from utils.llama import Llama, LlamaConfig
 from utils.pretrained.bpe import SmolLMTokenizer
 from utils.pretrained.gguf_files import GGUFFile
-from utils.pretrained.unfilled import unfilled
 from utils.text import BytePairTokenizer, GPT2Tokenizer
 
 DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"  # SHA-256 of the file
@@ -54,7 +53,7 @@ def load_smollm(n_ctx: int = 512) -> Llama:
     """
     file = GGUFFile(smollm_file())
     config = _config(file.metadata, n_ctx)
-    model = unfilled(config)
+    model = meta_model(config)
     model.load_state_dict({_name(name): _weight(file, name, config) for name in file.shapes}, assign=True)
     return model.eval()
 
