@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from utils.check import mechanisms
 from utils.check.calling import Unclear, Wrong, call, shown_inputs
-from utils.check.compare import brief, differs, first_difference, same
+from utils.check.compare import OF_SHAPE, brief, differs, first_difference, same
 from utils.check.slips import slip
 from utils.check.terms import Terms
 
@@ -150,7 +150,8 @@ class Run:
 def _apart(result, want):
     """A result and the wanted one as a student reads them, so that the two can be told apart."""
     yours, wanted = brief(result), brief(want)
-    if yours != wanted:
+    alike = OF_SHAPE in yours and yours.partition(OF_SHAPE)[2] == wanted.partition(OF_SHAPE)[2]  # but for the type
+    if yours != wanted and not alike:
         return yours, wanted
     if place := first_difference(result, want):  # large ones: where they part
         where, ours, theirs = place

@@ -134,6 +134,9 @@ def a_kind(value) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
+OF_SHAPE = " of shape "  # stands in what `brief` says of a large array
+
+
 def brief(value, places=4) -> str:
     """A value as a student reads it: small ones whole, rounded to 4 places; large ones by their kind or shape."""
     try:
@@ -148,6 +151,8 @@ def _shown(value, places):
         return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return _brief_array(value, places)
+    if isinstance(value, bytes):
+        return f'bytes.fromhex("{value.hex(" ")}")'
     if isinstance(value, (set, frozenset)):  # in another order each time
         return a_kind(value)
     if isinstance(value, np.generic):
@@ -166,7 +171,7 @@ def _shown(value, places):
 def _brief_array(value, places):
     array = as_array(value)
     if array is None or array.size > 16:
-        return f"{type(value).__name__} of shape {tuple(value.shape)}"
+        return f"{type(value).__name__}{OF_SHAPE}{tuple(value.shape)}"
     is_tiny = array.any() and abs(array).max() < 10.0**-places  # or all of it would read as 0
     text = np.array2string(array, precision=places, suppress_small=not is_tiny, separator=", ", max_line_width=10_000)
     return re.sub(r"(?<=[\[ ]) +|\s+(?=[],])|\n", "", text)

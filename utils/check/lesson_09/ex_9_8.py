@@ -1,6 +1,7 @@
 """Exercise 9.8: a block of Q4_1. answer(block, 20 bytes) -> its 32 numbers (32,)."""
 
 import numpy as np
+import torch
 
 from utils.check.cases import Cases
 from utils.check.engine import Exercise
@@ -86,7 +87,7 @@ _MISTAKES = {
 EXERCISE = Exercise(
     target='An example: `bytes.fromhex("0028 00b4" + 16 * "2f")` has the scale 0.03125 and the minimum -0.25, and '
     "gives 16 times 0.21875, then 16 times -0.1875.",
-    probe=Cases(_cases, right=_read, mistakes=_MISTAKES),
+    probe=Cases(_cases, right=lambda block: torch.from_numpy(_read(block)), mistakes=_MISTAKES),
     meaning="5 bits stand for each number in place of 32: a block is six times smaller, and each number a little off.",
     hints=(
         "Three parts: two bytes of scale, two of minimum, 16 bytes of 4-bit numbers. Slice them apart.",
