@@ -14,12 +14,12 @@ from utils.inspection import attention_weights, lens, residual_stream
 from utils.llama import Llama, LlamaConfig, rotate, rotation
 from utils.model import GPT, GPTConfig, KVCache
 from utils.plots import model_map
+from utils.pretrained import TINY_LLAMA as TINY
 from utils.pretrained import save_gpt2
 from utils.sampling import generate
 from utils.scaling import matmul_flops
 from utils.training import train
 
-TINY = LlamaConfig(vocab_size=200, n_ctx=32, n_embd=64, n_layer=2, n_head=4, n_kv_head=2, n_inner=172)
 # SmolLM2-135M's config.json
 SMOL = LlamaConfig(49_152, 8_192, 576, 30, 9, 3, 1_536, rope_theta=100_000.0)
 
@@ -97,7 +97,7 @@ def test_a_rotation_multiplies_complex_numbers():
     torch.testing.assert_close(turned, torch.cat([wanted.real, wanted.imag], -1), rtol=0, atol=2e-6)
 
 
-def test_only_the_distance_counts(monkeypatch):
+def test_only_the_distance_counts():
     model = loud(TINY)
     ids = torch.randint(200, (1, 20), generator=torch.Generator().manual_seed(2))
     with torch.no_grad():
@@ -198,3 +198,22 @@ def test_a_run_that_was_stopped_goes_on_to_the_last_bit(tmp_path):
     again = loud(TINY, seed=9)
     train(again, rows, checkpoint=tmp_path / "run", **options)
     assert all(torch.equal(a, b) for a, b in zip(whole.parameters(), again.parameters(), strict=True))
+
+
+def test_a_rotation_is_float32_whatever_pytorchs_default():
+    usual = rotation(900, 200, 8, 100.0)
+    torch.set_default_dtype(torch.float16)
+    try:
+        assert all(map(torch.equal, rotation(900, 200, 8, 100.0, dtype=torch.float32), usual))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("config", [TINY, GPTConfig(61, 8, 32, 1, 4)])
+def test_a_model_with_a_configuration_of_a_students_own_kind_is_saved_to_be_loaded(tmp_path, config):
+    class Mine(type(config)):
+        pass
+
+    model = Mine(**vars(config)).build()
+    save_model(model, tmp_path / "mine.safetensors")
+    assert load_model(tmp_path / "mine.safetensors").config == config

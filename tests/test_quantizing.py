@@ -50,8 +50,14 @@ def test_a_quantised_model_is_another_one_still_tied_and_keeps_its_norms():
         (torch.ones(32), 0, ValueError, "bits=0"),
         (torch.ones(32), 17, ValueError, "bits=17"),
         ([1.0] * 32, 4, TypeError, "numbers"),
+        (torch.arange(32), 4, TypeError, "int64; give a tensor of floats"),
     ],
 )
 def test_bad_input_is_one_sentence(numbers, bits, error, words):
     with pytest.raises(error, match=words):
         quantize(numbers, bits)
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match="model=3"):
+        quantized(3, 4)

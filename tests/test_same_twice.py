@@ -14,7 +14,8 @@ from IPython.utils.capture import capture_output
 from notebook_files import SOLUTIONS, cells, name, tags
 from utils.notebooks.rules import LONGER
 
-# a lesson that trains takes half a minute, and its losses are pinned by tests of their own
+# a lesson that trains takes half a minute, and its losses are pinned by tests of their own; what lesson 09's real model
+# shows is compared by nbval with what another run has stored
 still = [path for path in SOLUTIONS if name(path)[-2:] not in LONGER]
 times = {"solutions 06 speed-picture"}  # measured times differ from run to run, what is said of them does not
 shell, shown, pictures = InteractiveShell.instance(), {}, 0

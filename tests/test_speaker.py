@@ -74,7 +74,9 @@ def test_the_lens_tells_from_which_block_on_the_answer_leads(llama):
     while since and leaders[since - 1] == leaders[-1]:
         since -= 1
     rank = 1 + int((rows[6] > rows[6, leaders[-1]]).sum())
-    assert panel.sentence.endswith(f"its rank is {rank:,} after block 5, and 1 from block {max(0, since - 1)} on")
+    assert panel.sentence.endswith(
+        f"its rank is {rank:,} after block 5, and 1 from {f'block {since - 1}' if since else 'the start'} on"
+    )
     line = panel._figure.axes[1].lines[0]
     assert line.get_ydata()[6] == rank
 
@@ -85,3 +87,22 @@ def test_a_model_without_its_tokenizer_is_refused(llama):
             panel(llama)
     with pytest.raises(TypeError, match="model="):
         Speaker(3, gpt2_tokenizer())
+
+
+def test_an_answer_that_leads_from_the_start_is_told_so(llama):
+    """A tied model without blocks that do anything says its own input again."""
+    still = llama.config.build().eval()
+    with torch.no_grad():
+        for block in still.h:
+            block.attn.o_proj.weight.zero_()
+            block.mlp.down_proj.weight.zero_()
+    panel = Lens(still, gpt2_tokenizer(), TEXT, word=2)
+    assert panel.sentence.startswith("After “ cat” (2):  cat")
+    assert panel.sentence.endswith("its rank is 1 after block 5, and 1 from the start on")
+
+
+def test_two_that_do_not_belong_together_are_told_so(llama):
+    with pytest.raises(ValueError, match="200 tokens and the model 50,257"):
+        TemperatureExplorer(llama, ToyLanguage())
+    with pytest.raises(TypeError, match="tokenizer=3"):
+        Lens(llama, 3)

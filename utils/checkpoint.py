@@ -33,7 +33,7 @@ def save_model(model: GPT, path) -> None:
     # safetensors refuses two names of one tensor; named_parameters gives the first only
     weights = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
     _require_readable(weights, model.config)
-    kind = type(model.config).__name__
+    kind = next(name for name, config in KINDS.items() if isinstance(model.config, config))
     _write(path, weights, {"config": json.dumps(asdict(model.config)), "kind": kind})
 
 

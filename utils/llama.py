@@ -75,7 +75,7 @@ def rotation(past, count, d_head, theta, dtype=None, device=None):
     Pair i turns by theta^(-2i / d_head) a position (Su et al. 2021, section 3.3). The angles are float32, whatever
     the type of the result.
     """
-    speeds = theta ** -(torch.arange(0, d_head, 2, device=device) / d_head)  # (d_head / 2)
+    speeds = theta ** -(torch.arange(0, d_head, 2, dtype=torch.float32, device=device) / d_head)  # (d_head / 2)
     angles = torch.outer(torch.arange(past, past + count, device=device), speeds)  # (T, d_head / 2)
     return angles.cos().to(dtype=dtype), angles.sin().to(dtype=dtype)  # (T, d_head / 2) twice
 
@@ -163,11 +163,11 @@ class Llama(GPT):
         self.ln_f = nn.RMSNorm(config.n_embd, eps=config.rms_norm_eps)
         self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
 
-    def hidden(self, ids, past, layer_caches):
+    def hidden(self, ids, past, layers):
         """ids (B, T), which stand after `past` other tokens -> (B, T, d): what the head reads."""
         x = self.wte(ids)  # (B, T) -> (B, T, d)
         sizes = past, x.shape[1], self.config.d_head, self.config.rope_theta
         turn = rotation(*sizes, x.dtype, x.device)  # (T, d_head / 2) twice
-        for block, layer_cache in zip(self.h, layer_caches, strict=True):
+        for block, layer_cache in zip(self.h, layers, strict=True):
             x = block(x, layer_cache, turn)  # (B, T, d)
         return self.ln_f(x)  # (B, T, d)

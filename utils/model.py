@@ -181,10 +181,10 @@ class GPT(TiedModule):
             elif parameter.ndim == 2:
                 nn.init.normal_(parameter, std=residual_std if name.split(".")[-2] in self.residual else INIT_STD)
 
-    def hidden(self, ids, past, layer_caches):
+    def hidden(self, ids, past, layers):
         """ids (B, T), which stand after `past` other tokens -> (B, T, d): what the head reads."""
         x = self.wte(ids) + self.wpe.weight[past : past + ids.shape[1]]  # (B, T, d) + (T, d) -> (B, T, d)
-        for block, layer_cache in zip(self.h, layer_caches, strict=True):
+        for block, layer_cache in zip(self.h, layers, strict=True):
             x = block(x, layer_cache)  # (B, T, d)
         return self.ln_f(x)  # (B, T, d)
 

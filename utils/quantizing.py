@@ -3,6 +3,7 @@
 import copy
 
 import torch
+from torch import nn
 
 from utils import validate
 
@@ -18,6 +19,8 @@ def quantize(numbers, bits) -> torch.Tensor:
     """
     validate.instance("numbers", numbers, torch.Tensor)
     bits = validate.whole_number("bits", bits, high=16)
+    if not numbers.is_floating_point():
+        raise TypeError(f"numbers is of {numbers.dtype}; give a tensor of floats.")
     if numbers.numel() % BLOCK:
         raise ValueError(f"numbers has shape {tuple(numbers.shape)}; give a multiple of {BLOCK} numbers.")
     blocks = numbers.reshape(-1, BLOCK)
@@ -28,7 +31,11 @@ def quantize(numbers, bits) -> torch.Tensor:
 
 @torch.no_grad()
 def quantized(model, bits):
-    """A copy of a model whose matrices, tables included, hold what `bits` bits a number can say; norms stay."""
+    """A copy of a model whose matrices, tables included, hold what `bits` bits a number can say; norms stay.
+
+    Raises TypeError for what is no model, and what quantize raises.
+    """
+    validate.instance("model", model, nn.Module)
     twin = copy.deepcopy(model)
     for parameter in twin.parameters():
         if parameter.ndim == 2:

@@ -29,7 +29,10 @@ HELD_OUT = 0.1  # share of the names
 
 
 class BytePairTokenizer:
-    """A byte-level BPE tokenizer (Radford et al. 2019, section 2.2) around an encoding of tiktoken."""
+    """A byte-level BPE tokenizer (Radford et al. 2019, section 2.2) around an encoding of tiktoken.
+
+    A subclass says what `end_of_text` is, the id of the mark between two documents.
+    """
 
     def __init__(self, encoding: tiktoken.Encoding):
         self._bpe = encoding

@@ -5,6 +5,7 @@ import json
 import torch
 from torch import nn
 
+from utils.experiments.stories import toy_stories
 from utils.llama import Llama, LlamaConfig
 from utils.model import GPT
 from utils.pretrained import COURSE_MODEL, DATA, TINY_LLAMA
@@ -46,13 +47,12 @@ def _replace(model, kind, make):
 
 def measure(step, steps, seed) -> float:
     """Train the model after a change on the toy language -> its held-out loss divided by the entropy floor."""
-    language = ToyLanguage()
-    rows, (valid_rows, logprobs) = language.stories(20_000, seed=0)[0], language.stories(1_000, seed=1)
+    rows, valid_rows, logprobs = toy_stories()
     with torch.random.fork_rng(devices=[]):  # leave the caller's random numbers alone
         torch.manual_seed(seed)
         model = after(step)
     history = train(model, rows, steps, seed=seed, valid_rows=valid_rows, valid_every=steps, progress=False)
-    return history.valid_loss[-1] / language.entropy_floor(logprobs)
+    return history.valid_loss[-1] / ToyLanguage().entropy_floor(logprobs)
 
 
 def shipped() -> dict[str, dict[int, list[float]]]:

@@ -9,21 +9,15 @@ import torch
 
 from utils.checkpoint import save_model
 from utils.experiments import llama_steps, scaling_law
+from utils.experiments.stories import toy_stories
 from utils.llama import Llama
 from utils.model import GPT, GPTConfig
 from utils.pretrained import COURSE_MODEL, DATA, TINY_LLAMA
 from utils.text import names
-from utils.toy_language import ToyLanguage
 from utils.training import train
 
 TOY_STAGES = {50: "before_copying", 250: "after_copying", 1000: "trained"}  # steps of one run
 LOSSES = DATA / "valid_losses.json"
-
-
-def toy_stories():
-    """-> training rows (20,000, 33), and held-out rows (1,000, 33) with their log-probabilities."""
-    language = ToyLanguage()
-    return language.stories(20_000, seed=0)[0], *language.stories(1_000, seed=1)
 
 
 def toy_gpt(keep=None, progress=True):

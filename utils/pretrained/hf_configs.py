@@ -210,11 +210,11 @@ def _gpt2_sizes(config):
 def attention_heads(kind, config):
     """Heads that ask, heads that are kept (grouped-query attention: fewer), and the width of one."""
     heads, width = whole_size(config, "num_attention_heads"), whole_size(config, "hidden_size")
-    given = "num_key_value_heads" in config
-    kept = _value(config, "num_key_value_heads") if given else ARCHITECTURES[kind]["num_key_value_heads"]
+    stated = "num_key_value_heads" in config
+    kept = _value(config, "num_key_value_heads") if stated else ARCHITECTURES[kind]["num_key_value_heads"]
     kept = heads if kept is None else validate.whole_number("num_key_value_heads", kept)
     if heads % kept:
-        absent = "" if given else f" (what {kind} means when the key is absent)"
+        absent = "" if stated else f" (what {kind} means when the key is absent)"
         raise ValueError(
             f"num_key_value_heads={kept}{absent} does not divide num_attention_heads={heads}; give one of its divisors."
         )

@@ -49,10 +49,11 @@ def load_smollm(n_ctx: int = 512) -> Llama:
     """SmolLM2-135M-Instruct with its 134,515,008 numbers, in eval mode and in float32.
 
     n_ctx: the longest sequence, up to the 8,192 tokens it was made for; a KV cache reserves 46,080 bytes for each.
-    Raises as smollm_file does, and TypeError or ValueError for another n_ctx.
+    Raises as smollm_file does, TypeError or ValueError for another n_ctx, and ValueError where memory is short.
     """
     file = GGUFFile(smollm_file())
     config = _config(file.metadata, n_ctx)
+    validate.weights_fit(config)  # on the meta device everything fits
     model = meta_model(config)
     model.load_state_dict({_name(name): _weight(file, name, config) for name in file.shapes}, assign=True)
     return model.eval()

@@ -1,4 +1,4 @@
-"""Lesson 02's panel: which earlier words each head of the trained course model looks at."""
+"""Lesson 02's panel: which earlier words each head of a model looks at."""
 
 import ipywidgets
 

@@ -1,4 +1,4 @@
-"""Lesson 02's panel: how the prediction forms, with the residual stream read through the token table."""
+"""Lesson 02's panel: how a prediction forms, with the residual stream read through the token table."""
 
 from utils.plots import inside
 from utils.widgets.sampling_panel import speaker_of
@@ -42,7 +42,7 @@ class Lens(StoryPanel):
         middle = len(ranks) // 2
         return (
             f"{self._said(probs[-1], answer)}; its rank is {ranks[middle]:,} after block {middle - 1}, "
-            f"and 1 from block {max(0, first - 1)} on"
+            f"and 1 from {f'block {first - 1}' if first else 'the start'} on"
         )
 
     def _said(self, row, token):

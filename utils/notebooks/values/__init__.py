@@ -14,15 +14,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 
-def file_of(text: str) -> str:
-    """The file with the values of a text, such as "03" or "README"."""
-    return f"utils/notebooks/values/{_module(text)}.py"
-
-
 def tables() -> dict[str, dict]:
     """The values of each text that has a file."""
-    names = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("__init__", "sources", "sizes"))
-    return {_text(name): import_module(f"{__name__}.{name}").VALUES for name in names}
+    names = sorted(path.stem for path in HERE.glob("[!_]*.py"))
+    modules = {name: import_module(f"{__name__}.{name}") for name in names}
+    return {_text(name): module.VALUES for name, module in modules.items() if hasattr(module, "VALUES")}
 
 
 def of(text: str, without: str | None = None) -> frozenset[Fraction]:
@@ -36,10 +32,6 @@ def of(text: str, without: str | None = None) -> frozenset[Fraction]:
 def _entry(table: str, what: str) -> frozenset[Fraction]:
     found = tables()[table][what]()
     return frozenset(Fraction(str(value)) for value in (found if isinstance(found, list | tuple) else [found]))
-
-
-def _module(text):
-    return f"lesson_{text}" if text.isdigit() else text.lower()
 
 
 def _text(module):

@@ -5,10 +5,13 @@ from inspect import signature
 from utils.experiments.llama_steps import STEPS, after
 from utils.notebooks.values.sizes import SMALL, saved
 from utils.notebooks.values.sources import given, published
-from utils.pretrained import COURSE_MODEL, TINY_LLAMA
+from utils.pretrained import COURSE_MODEL, KNOWN_CONFIGS, TINY_LLAMA, count_from_hf
+from utils.start import smollm
 from utils.training import train
 
-FILE, NUMBERS = 98_362_432, 134_515_008  # bytes of SmolLM2's file, and what it holds
+FILE = smollm.SIZE  # bytes of SmolLM2's file
+NUMBERS = sum(count_from_hf(KNOWN_CONFIGS["SmolLM2-135M"]).values())
+N = TINY_LLAMA.n_ctx
 
 
 def counts_by_step() -> list[int]:
@@ -20,9 +23,9 @@ VALUES = {
     "the models on the way to Llama": counts_by_step,
     "shifts of five norms": lambda: 5 * COURSE_MODEL.n_embd,
     "a position, a year, a theta": given(700, 2021, 10),
-    "positions in training, the hole, the largest distance": lambda: (32, 33, 32 - 1),
+    "positions in training, the hole, the largest distance": lambda: (N, N + 1, N - 1),
     "the MLP's inner width": lambda: TINY_LLAMA.n_inner,
-    "fewer numbers, in per cent": lambda: round(1 - counts_by_step()[-1] / counts_by_step()[0], 1),
+    "the share of numbers saved": lambda: round(1 - counts_by_step()[-1] / counts_by_step()[0], 1),
     "temperatures to try": given(0.7, 1.5),
     "the file, the numbers in 32 and 16 bits, bits a number": lambda: (
         FILE,
