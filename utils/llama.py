@@ -157,11 +157,9 @@ class Llama(GPT):
     Config = LlamaConfig
     residual = ("o_proj", "down_proj")
 
-    def _build(self, config):
-        self.wte = nn.Embedding(config.vocab_size, config.n_embd)
+    def _build_middle(self, config):
         self.h = nn.ModuleList(LlamaBlock(config) for _ in range(config.n_layer))
         self.ln_f = nn.RMSNorm(config.n_embd, eps=config.rms_norm_eps)
-        self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
 
     def hidden(self, ids, past, layers):
         """ids (B, T), which stand after `past` other tokens -> (B, T, d): what the head reads."""

@@ -156,16 +156,17 @@ class GPT(TiedModule):
         validate.instance("config", config, self.Config)
         validate.weights_fit(config)
         self.config = config
-        self._build(config)
+        self.wte = nn.Embedding(config.vocab_size, config.n_embd)
+        self._build_middle(config)
+        self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
         self.tie()
         self._init_weights()
 
-    def _build(self, config):
-        self.wte = nn.Embedding(config.vocab_size, config.n_embd)
+    def _build_middle(self, config):
+        """Make what stands between the table's two jobs."""
         self.wpe = nn.Embedding(config.n_ctx, config.n_embd)
         self.h = nn.ModuleList(Block(config) for _ in range(config.n_layer))
         self.ln_f = nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
-        self.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
 
     def tie(self):
         """Let the head be the token table, if config.tied."""
