@@ -69,14 +69,19 @@ class LlamaConfig(ModelConfig):
         return V * d, 0, L * 2 * d * (d + shared), L * 3 * d * d_ff, L * 2 * d, d, 0 if self.tied else V * d
 
 
+def speeds(d_head, theta, device=None):
+    """How far each pair of a head turns in one position, in radians, float32: (d_head / 2)."""
+    return theta ** -(torch.arange(0, d_head, 2, dtype=torch.float32, device=device) / d_head)  # (d_head / 2)
+
+
 def rotation(past, count, d_head, theta, dtype=None, device=None):
     """cos and sin of the angles of `count` positions, which stand after `past` others -> two of (count, d_head / 2).
 
     Pair i turns by theta^(-2i / d_head) a position (Su et al. 2021, section 3.3). The angles are float32, whatever
     the type of the result.
     """
-    speeds = theta ** -(torch.arange(0, d_head, 2, dtype=torch.float32, device=device) / d_head)  # (d_head / 2)
-    angles = torch.outer(torch.arange(past, past + count, device=device), speeds)  # (T, d_head / 2)
+    places = torch.arange(past, past + count, device=device)  # (T)
+    angles = torch.outer(places, speeds(d_head, theta, device))  # (T, d_head / 2)
     return angles.cos().to(dtype=dtype), angles.sin().to(dtype=dtype)  # (T, d_head / 2) twice
 
 

@@ -76,6 +76,11 @@ def lens(words, picked, probs, vocab, following=None, shown=5):
     return fig
 
 
+def ranks(probs, token):
+    """The place of a token among all, from 1 for the likeliest, in each row: probs (L + 1, V) -> (L + 1,)."""
+    return (probs > probs[:, [token]]).sum(1) + 1  # (L + 1,)
+
+
 @styled
 def lens_by_rank(words, picked, probs, vocab, following=None):
     """How far from the top the model's final answer stands after each block, and what is at the top there.
@@ -88,11 +93,11 @@ def lens_by_rank(words, picked, probs, vocab, following=None):
     _story(fig, 5.2 / 6.4, 1.15 / 6.4, words, picked)
     ax = fig.add_axes((0.11, 0.27, 0.86, 0.51))
     answer, rows = int(probs[-1].argmax()), np.arange(len(probs))
-    for token, colour, what in ((answer, BLUE, "the answer"), (following, GREEN, "in the text")):
-        if token is None or (what != "the answer" and token == answer):
-            continue
-        ranks = (probs > probs[:, [token]]).sum(axis=1) + 1
-        ax.plot(rows, ranks, color=colour, marker="o", markersize=4, label=f"{label(vocab[token])}: {what}")
+    lines = [(answer, BLUE, "the answer")]
+    lines += [(following, GREEN, "in the text")] if following not in (None, answer) else []
+    for token, colour, what in lines:
+        name = f"{label(vocab[token])}: {what}"
+        ax.plot(rows, ranks(probs, token), color=colour, marker="o", markersize=4, label=name)
     ax.set_yscale("log")
     ax.set_ylim(probs.shape[1], 0.8)
     ax.set_ylabel("rank among all tokens")

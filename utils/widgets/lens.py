@@ -36,7 +36,7 @@ class Lens(StoryPanel):
     def _ranks(self, probs, _):
         """When the final answer comes to the top, and stays there."""
         answer = int(probs[-1].argmax())
-        ranks = (probs > probs[:, answer, None]).sum(-1) + 1  # (L + 1,), from 1
+        ranks = inside.ranks(probs, answer)  # (L + 1,)
         below = (ranks > 1).nonzero().flatten().tolist() or [-1]
         first = below[-1] + 1  # rows: 0 is before block 0
         middle = len(ranks) // 2

@@ -3,7 +3,7 @@
 import ipywidgets
 import torch
 
-from utils.llama import rotate, rotation
+from utils.llama import rotate, rotation, speeds
 from utils.plots.llama import turning_pairs
 from utils.widgets.panel import LONG, WIDE, Panel
 
@@ -31,8 +31,7 @@ class RotaryExplorer(Panel):
         """-> (Figure, sentence) for the controls' present values."""
         key, distance, theta = self.key.value, self.distance.value, self.theta.value
         scores = scores_from(key, theta)
-        speeds = [theta ** (-2 * pair / D_HEAD) for pair in range(D_HEAD // 2)]
-        fig = turning_pairs(speeds, key + distance, key, scores)
+        fig = turning_pairs(speeds(D_HEAD, theta).tolist(), key + distance, key, scores)
         same = torch.allclose(scores, scores_from(0, theta), atol=1e-3)
         where = "the same as from position 0" if same else "not the same as from position 0"
         sentence = (
